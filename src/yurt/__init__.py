@@ -1,0 +1,1 @@
+"""Yurt: a workload orchestrator that speaks Nomad's API."""
