@@ -1,0 +1,1 @@
+"""The nouns of Yurt: frozen Structs with Nomad's JSON names."""

@@ -1,0 +1,112 @@
+"""What node agents and servers tell each other."""
+
+from __future__ import annotations
+
+import msgspec
+
+from yurt.model.alloc import AllocDeploymentStatus, DesiredTransition, NetworkStatus
+from yurt.model.allocated import AllocatedResources
+from yurt.model.job import Job
+from yurt.model.node import Node
+from yurt.model.task_state import TaskState
+from yurt.model.wire import AllocID, EvalID, Nanoseconds, NodeID
+
+
+class _Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A message of the internal protocol, msgpack on the wire."""
+
+
+class RegisterNode(_Message, frozen=True, kw_only=True):
+    """Make a node known, or say what changed about it."""
+
+    node: Node
+
+
+class NodeRegistered(_Message, frozen=True, kw_only=True):
+    """The servers' answer to a registration or a heartbeat."""
+
+    index: int
+    heartbeat_ttl: Nanoseconds
+    # False asks the agent to register again: the servers do not know it.
+    is_known: bool = True
+    servers: tuple[str, ...] = ()
+
+
+class Heartbeat(_Message, frozen=True, kw_only=True):
+    """A sign of life."""
+
+    node_id: NodeID
+    secret_id: str
+    status: str = "ready"
+
+
+class WatchAllocs(_Message, frozen=True, kw_only=True):
+    """Ask for the node's allocations, waiting until they differ from those at `min_index`.
+
+    `known` is what the agent already has, as alloc id → `alloc_modify_index`, so that jobs are not
+    sent again.
+    """
+
+    node_id: NodeID
+    secret_id: str
+    min_index: int
+    wait: Nanoseconds
+    known: dict[AllocID, int] = {}
+
+
+class ClientAlloc(_Message, frozen=True, kw_only=True):
+    """An allocation as its node needs it."""
+
+    id: AllocID
+    name: str
+    namespace: str
+    node_id: NodeID
+    eval_id: EvalID
+    job: Job
+    task_group: str
+    resources: AllocatedResources
+    desired_status: str
+    desired_transition: DesiredTransition | None = None
+    client_status: str = "pending"
+    previous_allocation: str = ""
+    deployment_id: str = ""
+    deployment_status: AllocDeploymentStatus | None = None
+    create_time: Nanoseconds = 0
+    alloc_modify_index: int = 0
+
+
+class NodeAllocs(_Message, frozen=True, kw_only=True):
+    """All allocations of a node: `index` per id, and the whole of those that changed.
+
+    An allocation that is not in `modify_indexes` was dropped by the servers.
+    """
+
+    index: int
+    modify_indexes: dict[AllocID, int]
+    changed: tuple[ClientAlloc, ...] = ()
+
+
+class AllocUpdate(_Message, frozen=True, kw_only=True):
+    """What a node reports about one allocation."""
+
+    id: AllocID
+    client_status: str
+    client_description: str = ""
+    task_states: dict[str, TaskState] = {}
+    deployment_status: AllocDeploymentStatus | None = None
+    network_status: NetworkStatus | None = None
+    modify_time: Nanoseconds = 0
+
+
+class UpdateAllocs(_Message, frozen=True, kw_only=True):
+    """Reports about allocations of one node."""
+
+    node_id: NodeID
+    secret_id: str
+    updates: tuple[AllocUpdate, ...]
+
+
+class AllocsUpdated(_Message, frozen=True, kw_only=True):
+    """The reports are durable."""
+
+    index: int
