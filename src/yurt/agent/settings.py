@@ -1,0 +1,109 @@
+"""What a node agent is told by its configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from yurt.model.node import MAX_DYNAMIC_PORT, MIN_DYNAMIC_PORT, HostNetwork, HostVolume
+from yurt.model.times import MINUTE_NS, SECOND_NS
+from yurt.model.wire import DEFAULT_NODE_POOL, Nanoseconds
+
+# Names of the agent's own variables that tasks never see, unless `env.denylist` says otherwise.
+DEFAULT_ENV_DENYLIST = (
+    "CONSUL_TOKEN",
+    "CONSUL_HTTP_TOKEN",
+    "CONSUL_HTTP_TOKEN_FILE",
+    "NOMAD_TOKEN",
+    "YURT_TOKEN",
+    "VAULT_TOKEN",
+    "CONSUL_LICENSE",
+    "NOMAD_LICENSE",
+    "VAULT_LICENSE",
+    "CONSUL_LICENSE_PATH",
+    "NOMAD_LICENSE_PATH",
+    "VAULT_LICENSE_PATH",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_METADATA_URL",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_OAUTH_ACCESS_TOKEN",
+)
+
+
+class Reserved(msgspec.Struct, frozen=True, kw_only=True):
+    """What the node keeps back from tasks."""
+
+    cpu_mhz: int = 0
+    memory_mb: int = 0
+    disk_mb: int = 0
+    # A set of core ids such as "0,2-3".
+    cores: str = ""
+    # A set of port numbers such as "22,8500-8600".
+    ports: str = ""
+
+
+class GcSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """When the directories of ended allocations are deleted."""
+
+    interval: Nanoseconds = MINUTE_NS
+    disk_usage_percent_max: float = 80.0
+    inode_usage_percent_max: float = 70.0
+    allocs_max: int = 50
+    parallel_destroys: int = 2
+
+
+class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a node agent; the config loader fills them in, the agent never reads files for them.
+
+    `state_dir` empty keeps nothing across restarts. `dev` also stops every task when the agent ends.
+    """
+
+    state_dir: str
+    alloc_dir: str
+    alloc_mounts_dir: str = ""
+    host_volume_plugin_dir: str = ""
+    common_plugin_dir: str = ""
+    dev: bool = False
+
+    node_name: str = ""
+    node_class: str = ""
+    node_pool: str = DEFAULT_NODE_POOL
+    datacenter: str = "dc1"
+    region: str = "global"
+    meta: dict[str, str] = {}
+    options: dict[str, str] = {}
+    # "host:port" of this agent's HTTP API, as others reach it.
+    http_address: str = ""
+    tls_enabled: bool = False
+    default_ineligible: bool = False
+    node_max_allocs: int = 0
+
+    network_interface: str = ""
+    network_speed_mbits: int = 0
+    preferred_address_family: str = ""
+    host_networks: dict[str, HostNetwork] = {}
+    host_volumes: dict[str, HostVolume] = {}
+    gc_volumes_on_node_gc: bool = False
+    min_dynamic_port: int = MIN_DYNAMIC_PORT
+    max_dynamic_port: int = MAX_DYNAMIC_PORT
+    cni_path: str = "/opt/cni/bin:/usr/libexec/cni"
+    bridge_network_hairpin_mode: bool = False
+
+    # 0 means: as found.
+    cpu_total_compute_mhz: int = 0
+    memory_total_mb: int = 0
+    disk_total_mb: int = 0
+    reservable_cores: str = ""
+    reserved: Reserved = Reserved()
+    cgroup_parent: str = "nomad.slice"
+
+    max_kill_timeout: Nanoseconds = 30 * SECOND_NS
+    gc: GcSettings = GcSettings()
+    env_denylist: tuple[str, ...] = DEFAULT_ENV_DENYLIST
+    service_discovery: bool = True
+    memory_oversubscription: bool = True
+    # Driver name → the `config` of its plugin block.
+    driver_configs: dict[str, dict[str, Any]] = {}
