@@ -1,0 +1,104 @@
+"""The table of allocations."""
+
+from __future__ import annotations
+
+from yurt.model.alloc import Allocation
+from yurt.model.job import JobKey
+from yurt.model.wire import AllocID, NodeID
+from yurt.state.columns import NodeColumns
+from yurt.state.grouped import Grouped
+from yurt.state.table import Table
+from yurt.state.watches import Watches
+
+
+class Allocs(Table[AllocID, Allocation]):
+    """Allocations by id, with indexes by node and by job.
+
+    Watch families besides the table's: "allocs-of-job", "allocs-of-node".
+    """
+
+    def __init__(self, watches: Watches, columns: NodeColumns) -> None:
+        super().__init__("allocs", watches)
+        self._columns = columns
+        self._by_node: Grouped[NodeID, AllocID] = Grouped()
+        self._by_job: Grouped[JobKey, AllocID] = Grouped()
+        self._live: dict[JobKey, int] = {}
+        self._job_family = watches.family("allocs-of-job")
+        self._node_family = watches.family("allocs-of-node")
+
+    def of_node(self, node_id: NodeID) -> list[Allocation]:
+        """All allocations of a node, terminal ones included."""
+        return [self._rows[alloc_id] for alloc_id in self._by_node.of(node_id)]
+
+    def of_job(self, key: JobKey) -> list[Allocation]:
+        """All allocations of a job, terminal ones included, oldest first."""
+        return [self._rows[alloc_id] for alloc_id in self._by_job.of(key)]
+
+    def live_of_job(self, key: JobKey) -> int:
+        """How many allocations of a job are not terminal."""
+        return self._live.get(key, 0)
+
+    def put_new(self, allocs: list[Allocation], index: int) -> None:
+        """Add fresh allocations of one job that share `resources`, in bulk."""
+        if not allocs:
+            return
+        key = allocs[0].job_key
+        rows, by_node, by_job = self._rows, self._by_node, self._by_job
+        for alloc in allocs:
+            rows[alloc.id] = alloc
+            by_node.add(alloc.node_id, alloc.id)
+            by_job.add(key, alloc.id)
+            self._touch(alloc, key)
+        self._columns.use_each([alloc.node_id for alloc in allocs], allocs[0].resources)
+        self._live[key] = self._live.get(key, 0) + len(allocs)
+        self._table_changed(index)
+
+    def put(self, key: AllocID, row: Allocation, index: int) -> None:
+        """Set one allocation. Its job and node never change."""
+        old = self._rows.get(key)
+        self._rows[key] = row
+        job_key = row.job_key
+        if old is None:
+            self._by_node.add(row.node_id, key)
+            self._by_job.add(job_key, key)
+        elif not old.is_terminal:
+            self._columns.use(old.node_id, old.resources, -1)
+            self._add_live(job_key, -1)
+        if not row.is_terminal:
+            self._columns.use(row.node_id, row.resources, 1)
+            self._add_live(job_key, 1)
+        self._touch(row, job_key)
+        self._table_changed(index)
+
+    def delete(self, key: AllocID, index: int) -> Allocation | None:
+        """Remove one allocation."""
+        row = self._rows.pop(key, None)
+        if row is None:
+            return None
+        job_key = row.job_key
+        self._by_node.discard(row.node_id, key)
+        self._by_job.discard(job_key, key)
+        if not row.is_terminal:
+            self._columns.use(row.node_id, row.resources, -1)
+            self._add_live(job_key, -1)
+        self._touch(row, job_key)
+        self._table_changed(index)
+        return row
+
+    def _add_live(self, key: JobKey, by: int) -> None:
+        live = self._live.get(key, 0) + by
+        assert live >= 0, f"job {key} has {live} live allocations"
+        if live:
+            self._live[key] = live
+        else:
+            del self._live[key]
+
+    def _touch(self, row: Allocation, job_key: JobKey) -> None:
+        watches = self._watches
+        watches.touch(self._family, row.id)
+        watches.touch(self._job_family, job_key)
+        watches.touch(self._node_family, row.node_id)
+
+    def _table_changed(self, index: int) -> None:
+        self.index = index
+        self._watches.touch(self._family, None)

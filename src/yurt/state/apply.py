@@ -1,0 +1,77 @@
+"""Apply: the one function that changes State."""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from msgspec.structs import replace
+
+from yurt.state import entries
+from yurt.state.apply_evals import delete_evals, upsert_evals
+from yurt.state.apply_jobs import JobOutcome, deregister_job, register_job
+from yurt.state.apply_nodes import (
+    NodeOutcome,
+    deregister_nodes,
+    register_node,
+    set_node_drain,
+    set_node_eligibility,
+    set_node_status,
+)
+from yurt.state.apply_plans import PlanOutcome, commit_plan
+from yurt.state.apply_reports import report_allocs, set_desired_transitions
+from yurt.state.state import SCHEDULER_CONFIGURATION_KEY, State
+
+Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | bool | None
+
+
+def apply(state: State, index: int, entry: entries.Entry) -> Outcome:
+    """Apply one entry of the log, deterministically: no clock, no randomness, no I/O.
+
+    `index` must follow `state.index`. The outcome tells the proposer what came of the entry; an
+    entry whose condition no longer holds changes nothing, and its outcome says so.
+    """
+    assert index > state.index, f"entry {index} applied after {state.index}"
+    state.index = index
+    outcome: Outcome = None
+    match entry:
+        case entries.CommitPlan():
+            outcome = commit_plan(state, index, entry)
+        case entries.ReportAllocs():
+            report_allocs(state, index, entry)
+        case entries.UpsertEvals(evals=evals):
+            upsert_evals(state, index, evals)
+        case entries.RegisterJob():
+            outcome = register_job(state, index, entry)
+        case entries.DeregisterJob():
+            outcome = deregister_job(state, index, entry)
+        case entries.DeleteEvals():
+            delete_evals(state, index, entry)
+        case entries.RegisterNode():
+            outcome = register_node(state, index, entry)
+        case entries.SetNodeStatus():
+            outcome = set_node_status(state, index, entry)
+        case entries.SetNodeEligibility():
+            outcome = set_node_eligibility(state, index, entry)
+        case entries.SetNodeDrain():
+            outcome = set_node_drain(state, index, entry)
+        case entries.DeregisterNodes():
+            deregister_nodes(state, index, entry)
+        case entries.SetDesiredTransitions():
+            set_desired_transitions(state, index, entry)
+        case entries.SetSchedulerConfiguration():
+            outcome = _set_scheduler_configuration(state, index, entry)
+        case _:
+            assert_never(entry)
+    return outcome
+
+
+def _set_scheduler_configuration(state: State, index: int, entry: entries.SetSchedulerConfiguration) -> bool:
+    old = state.scheduler_configuration
+    if entry.check_index is not None and entry.check_index != old.modify_index:
+        return False
+    state.settings.put(
+        SCHEDULER_CONFIGURATION_KEY,
+        replace(entry.configuration, create_index=old.create_index or index, modify_index=index),
+        index,
+    )
+    return True

@@ -1,0 +1,118 @@
+"""Applying changes of jobs."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from yurt.model.evaluation import EVAL_COMPLETE, Evaluation
+from yurt.model.job import JOB_DEAD, JOB_PENDING, JOB_RUNNING, Job, JobKey
+from yurt.model.job_versions import same_spec
+from yurt.model.wire import JobID
+from yurt.state.apply_evals import store_eval
+from yurt.state.entries import DeregisterJob, RegisterJob
+from yurt.state.job_status import derive_status, ensure_summary, move_child, refresh_status
+from yurt.state.state import State
+
+
+class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of registering or deregistering a job.
+
+    `job` is the stored job, or the one that was removed; None if there was none. With `conflict`
+    the enforced index did not match, nothing changed, and `job` is what is stored.
+    """
+
+    job: Job | None
+    conflict: bool = False
+    is_changed: bool = True
+
+
+def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
+    """Store a job as a new version, unless its specification is the stored one's."""
+    key = entry.job.key
+    old = state.jobs.get(key)
+    if entry.enforce_index is not None:
+        found = old.job_modify_index if old is not None else 0
+        if found != entry.enforce_index:
+            return JobOutcome(job=old, conflict=True)
+    if old is not None and same_spec(old, entry.job):
+        _store_evals(state, index, entry.evals, old)
+        return JobOutcome(job=old, is_changed=False)
+    job = replace(
+        entry.job,
+        version=old.version + 1 if old is not None else entry.job.version,
+        create_index=old.create_index if old is not None else index,
+        modify_index=index,
+        job_modify_index=index,
+        status=old.status if old is not None else "",
+        stable=False,
+        status_description="",
+    )
+    _store_job(state, index, job, old)
+    _store_evals(state, index, entry.evals, job)
+    return JobOutcome(job=state.jobs[key])
+
+
+def deregister_job(state: State, index: int, entry: DeregisterJob) -> JobOutcome:
+    """Stop a job, or forget it with everything that belongs to it."""
+    key = JobKey(entry.namespace, JobID(entry.job_id))
+    old = state.jobs.get(key)
+    if old is None:
+        return JobOutcome(job=None)
+    if entry.purge:
+        _purge(state, index, old)
+        _store_evals(state, index, entry.evals, None)
+        return JobOutcome(job=old)
+    groups = tuple(
+        replace(group, scaling=replace(group.scaling, enabled=False)) if group.scaling is not None else group
+        for group in old.task_groups
+    )
+    job = replace(
+        old,
+        stop=True,
+        task_groups=groups,
+        version=old.version + 1,
+        modify_index=index,
+        job_modify_index=index,
+        stable=False,
+        version_tag=None,
+        submit_time=entry.at,
+    )
+    _store_job(state, index, job, old)
+    _store_evals(state, index, entry.evals, job)
+    return JobOutcome(job=state.jobs[key])
+
+
+def _store_job(state: State, index: int, job: Job, old: Job | None) -> None:
+    status = derive_status(state, job)
+    if old is None and status == JOB_DEAD and not job.stop:
+        status = JOB_PENDING  # evaluations of an earlier, purged namesake do not make it dead
+    state.jobs.put(job.key, replace(job, status=status), index)
+    ensure_summary(state, job, index)
+    move_child(state, job, old.status if old is not None else "", status, index)
+
+
+def _store_evals(state: State, index: int, evals: tuple[Evaluation, ...], job: Job | None) -> None:
+    for evaluation in evals:
+        # An unchanged registration is evaluated as of the stored job's own index.
+        at = job.job_modify_index if job is not None else index
+        store_eval(state, index, replace(evaluation, job_modify_index=at))
+    if evals and job is not None:
+        refresh_status(state, job.key, index)
+
+
+def _purge(state: State, index: int, job: Job) -> None:
+    key = job.key
+    for alloc in state.allocs.of_job(key):
+        state.allocs.delete(alloc.id, index)
+        state.news.freed_nodes[alloc.node_id] = None
+    for deployment in state.deployments.of_job(key):
+        state.deployments.delete(deployment.id, index)
+    for evaluation in state.evals.open_of_job(key):
+        ended = replace(evaluation, status=EVAL_COMPLETE, modify_index=index)
+        state.evals.put(ended.id, ended, index)
+        state.news.evals.append(ended)
+    state.job_summaries.delete(key, index)
+    state.jobs.delete(key, index)
+    if job.status in (JOB_PENDING, JOB_RUNNING):
+        move_child(state, job, job.status, JOB_DEAD, index)

@@ -1,0 +1,136 @@
+"""Applying what nodes report about their allocations, and what servers want of them."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from yurt.model.alloc import (
+    CLIENT_COMPLETE,
+    CLIENT_FAILED,
+    CLIENT_LOST,
+    CLIENT_PENDING,
+    CLIENT_RUNNING,
+    CLIENT_UNKNOWN,
+    Allocation,
+    AllocDeploymentStatus,
+    DesiredTransition,
+)
+from yurt.model.job import JobKey
+from yurt.model.times import time_ns, time_text
+from yurt.state.apply_evals import store_eval, upsert_evals
+from yurt.state.entries import AllocReport, ReportAllocs, SetDesiredTransitions
+from yurt.state.job_status import count_move, refresh_status
+from yurt.state.state import State
+
+# Equal texts share one object: there are millions of allocations, and few statuses.
+_SHARED = {
+    text: text
+    for text in (
+        CLIENT_COMPLETE,
+        CLIENT_FAILED,
+        CLIENT_LOST,
+        CLIENT_PENDING,
+        CLIENT_RUNNING,
+        CLIENT_UNKNOWN,
+        "No tasks have started",
+        "Tasks are running",
+        "All tasks have completed",
+        "Failed tasks",
+    )
+}
+
+
+def report_allocs(state: State, index: int, entry: ReportAllocs) -> None:
+    """Store what nodes reported; reports on unknown allocations are dropped."""
+    jobs: dict[JobKey, None] = {}
+    for report in entry.reports:
+        old = state.allocs.get(report.id)
+        if old is None:
+            continue
+        new = _reported(old, report, index, entry.at)
+        state.allocs.put(new.id, new, index)
+        count_move(state, old, new, index)
+        _count_health(state, index, old, new, entry.at)
+        jobs[new.job_key] = None
+        if new.is_client_terminal and not old.is_client_terminal:
+            state.news.freed_nodes[new.node_id] = None
+    for evaluation in entry.evals:
+        store_eval(state, index, evaluation)
+        jobs[JobKey(evaluation.namespace, evaluation.job_id)] = None
+    for key in jobs:
+        refresh_status(state, key, index)
+
+
+def set_desired_transitions(state: State, index: int, entry: SetDesiredTransitions) -> None:
+    """Store what the servers want of allocations; only flags that are set overwrite."""
+    for alloc_id, transition in entry.transitions.items():
+        old = state.allocs.get(alloc_id)
+        if old is None:
+            continue
+        merged = old.desired_transition or DesiredTransition()
+        changes = {
+            name: value
+            for name in DesiredTransition.__struct_fields__
+            if (value := getattr(transition, name)) is not None
+        }
+        new = replace(
+            old,
+            desired_transition=replace(merged, **changes),
+            modify_index=index,
+            alloc_modify_index=index,
+        )
+        state.allocs.put(alloc_id, new, index)
+    upsert_evals(state, index, entry.evals)
+
+
+def _reported(old: Allocation, report: AllocReport, index: int, at: int) -> Allocation:
+    status = report.deployment_status
+    if status is not None:
+        # Whether it is a canary is the scheduler's word, not the node's.
+        canary = old.deployment_status.canary if old.deployment_status is not None else False
+        status = replace(status, canary=canary, modify_index=index)
+    return replace(
+        old,
+        client_status=_SHARED.get(report.client_status, report.client_status),
+        client_description=_SHARED.get(report.client_description, report.client_description),
+        task_states=report.task_states or old.task_states,
+        deployment_status=status or old.deployment_status,
+        network_status=report.network_status or old.network_status,
+        modify_index=index,
+        modify_time=at,
+    )
+
+
+def _count_health(state: State, index: int, old: Allocation, new: Allocation, at: int) -> None:
+    before, after = _health(old.deployment_status), _health(new.deployment_status)
+    if before == after or not new.deployment_id:
+        return
+    deployment = state.deployments.get(new.deployment_id)
+    group = deployment.task_groups.get(new.task_group) if deployment is not None else None
+    if deployment is None or group is None:
+        return
+    moved = replace(
+        group,
+        healthy_allocs=group.healthy_allocs + (after is True) - (before is True),
+        unhealthy_allocs=group.unhealthy_allocs + (after is False) - (before is False),
+    )
+    if after is True and group.progress_deadline:
+        status = new.deployment_status
+        healthy_at = time_ns(status.timestamp) if status is not None else 0
+        by = (healthy_at or at) + group.progress_deadline
+        if by > time_ns(group.require_progress_by):
+            moved = replace(moved, require_progress_by=time_text(by))
+    state.deployments.put(
+        deployment.id,
+        replace(
+            deployment,
+            task_groups={**deployment.task_groups, new.task_group: moved},
+            modify_index=index,
+            modify_time=at,
+        ),
+        index,
+    )
+
+
+def _health(status: AllocDeploymentStatus | None) -> bool | None:
+    return status.healthy if status is not None else None

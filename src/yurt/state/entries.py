@@ -1,0 +1,183 @@
+"""The entries of the log: every way in which State can change."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from yurt.model.alloc import AllocDeploymentStatus, DesiredTransition, NetworkStatus
+from yurt.model.evaluation import Evaluation
+from yurt.model.job import Job
+from yurt.model.node import DrainStrategy, Node
+from yurt.model.plan import PlanChanges
+from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.wire import AllocID, EvalID, Nanoseconds, NodeID
+
+
+class _Entry(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag=True, tag_field="_"
+):
+    """A change. Whoever proposes it chooses its times and ids; `apply` copies them.
+
+    `at` is the proposer's time. Evaluations that a change gives rise to travel with it, so that
+    neither can be lost without the other.
+    """
+
+    at: Nanoseconds
+
+
+class RegisterNode(_Entry, frozen=True, kw_only=True):
+    """A node joins, or says what changed about it."""
+
+    node: Node
+    evals: tuple[Evaluation, ...] = ()
+
+
+class SetNodeStatus(_Entry, frozen=True, kw_only=True):
+    """A node became ready, fell silent or went down."""
+
+    node_id: NodeID
+    status: str
+    event: str = ""
+    evals: tuple[Evaluation, ...] = ()
+
+
+class SetNodeEligibility(_Entry, frozen=True, kw_only=True):
+    """An operator lets new work onto a node, or keeps it off."""
+
+    node_id: NodeID
+    eligibility: str
+    event: str = ""
+    evals: tuple[Evaluation, ...] = ()
+
+
+class SetNodeDrain(_Entry, frozen=True, kw_only=True):
+    """An operator empties a node, or stops doing so; `drain` None ends it."""
+
+    node_id: NodeID
+    drain: DrainStrategy | None
+    mark_eligible: bool = False
+    event: str = ""
+    details: dict[str, str] | None = None
+    meta: dict[str, str] | None = None
+    is_complete: bool = False
+    evals: tuple[Evaluation, ...] = ()
+
+
+class DeregisterNodes(_Entry, frozen=True, kw_only=True):
+    """Nodes are forgotten."""
+
+    node_ids: tuple[NodeID, ...]
+    evals: tuple[Evaluation, ...] = ()
+
+
+class RegisterJob(_Entry, frozen=True, kw_only=True):
+    """A job is new, or its specification changed.
+
+    With `enforce_index` set nothing happens unless the stored job's `job_modify_index` equals it;
+    0 demands that there is no such job yet.
+    """
+
+    job: Job
+    evals: tuple[Evaluation, ...] = ()
+    enforce_index: int | None = None
+
+
+class DeregisterJob(_Entry, frozen=True, kw_only=True):
+    """A job is stopped, or with `purge` forgotten with all that belongs to it."""
+
+    namespace: str
+    job_id: str
+    purge: bool = False
+    no_shutdown_delay: bool = False
+    evals: tuple[Evaluation, ...] = ()
+
+
+class UpsertEvals(_Entry, frozen=True, kw_only=True):
+    """Evaluations are new or moved on."""
+
+    evals: tuple[Evaluation, ...]
+
+
+class DeleteEvals(_Entry, frozen=True, kw_only=True):
+    """Evaluations are collected, with the allocations that only they kept."""
+
+    eval_ids: tuple[EvalID, ...] = ()
+    alloc_ids: tuple[AllocID, ...] = ()
+
+
+class CommitPlan(_Entry, frozen=True, kw_only=True):
+    """What the applier accepted of a plan. `evals` are those that preemption calls for."""
+
+    eval_id: EvalID
+    changes: PlanChanges
+    evals: tuple[Evaluation, ...] = ()
+
+
+class AllocReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What a node said about one allocation; `task_states` is encoded as an Allocation keeps it."""
+
+    id: AllocID
+    client_status: str
+    client_description: str = ""
+    task_states: bytes = b""
+    deployment_status: AllocDeploymentStatus | None = None
+    network_status: NetworkStatus | None = None
+
+
+class ReportAllocs(_Entry, frozen=True, kw_only=True):
+    """Nodes reported on their allocations."""
+
+    reports: tuple[AllocReport, ...]
+    evals: tuple[Evaluation, ...] = ()
+
+
+class SetDesiredTransitions(_Entry, frozen=True, kw_only=True):
+    """Allocations are to migrate, to be rescheduled, or to stop without delay."""
+
+    transitions: dict[AllocID, DesiredTransition]
+    evals: tuple[Evaluation, ...] = ()
+
+
+class SetSchedulerConfiguration(_Entry, frozen=True, kw_only=True):
+    """An operator changes how the cluster schedules.
+
+    With `check_index` set nothing happens unless the stored configuration is of that index.
+    """
+
+    configuration: SchedulerConfiguration
+    check_index: int | None = None
+
+
+Entry: TypeAlias = (
+    RegisterNode
+    | SetNodeStatus
+    | SetNodeEligibility
+    | SetNodeDrain
+    | DeregisterNodes
+    | RegisterJob
+    | DeregisterJob
+    | UpsertEvals
+    | DeleteEvals
+    | CommitPlan
+    | ReportAllocs
+    | SetDesiredTransitions
+    | SetSchedulerConfiguration
+)
+
+# A log written by a newer Yurt may hold entries this one does not know; the log's format version says so.
+LOG_FORMAT = 1
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder: msgspec.msgpack.Decoder[Entry] = msgspec.msgpack.Decoder(Entry)
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """Encode an entry for the log."""
+    return _encoder.encode(entry)
+
+
+def decode_entry(encoded: bytes) -> Entry:
+    """Decode an entry of the log."""
+    return _decoder.decode(encoded)

@@ -1,0 +1,77 @@
+"""The table of jobs: current jobs, their versions, their summaries."""
+
+from __future__ import annotations
+
+from yurt.model.job import Job, JobKey
+from yurt.model.job_summary import JobSummary
+from yurt.model.plan import JobRef
+from yurt.model.wire import JobID
+from yurt.state.grouped import Grouped
+from yurt.state.table import Table
+from yurt.state.watches import Watches
+
+JOB_VERSIONS_KEPT = 6
+
+
+class Jobs(Table[JobKey, Job]):
+    """Current jobs by key; `versions` holds what was registered before, newest first."""
+
+    def __init__(self, watches: Watches) -> None:
+        super().__init__("jobs", watches)
+        self.versions: dict[JobKey, tuple[Job, ...]] = {}
+        self.children: Grouped[JobKey, JobID] = Grouped()
+
+    def put(self, key: JobKey, row: Job, index: int) -> None:
+        """Set the current form of a job; its version replaces the stored one of the same number."""
+        kept = [old for old in self.versions.get(key, ()) if old.version != row.version]
+        versions = sorted([row, *kept], key=lambda job: -job.version)
+        self.versions[key] = _pruned(versions)
+        if row.parent_id and key not in self:
+            self.children.add(JobKey(row.namespace, JobID(row.parent_id)), row.id)
+        super().put(key, row, index)
+
+    def delete(self, key: JobKey, index: int) -> Job | None:
+        """Remove a job with all its versions."""
+        job = super().delete(key, index)
+        self.versions.pop(key, None)
+        if job is not None and job.parent_id:
+            self.children.discard(JobKey(job.namespace, JobID(job.parent_id)), job.id)
+        return job
+
+    def version(self, ref: JobRef) -> Job | None:
+        """The job version that `ref` names, if it is still kept."""
+        for job in self.versions.get(ref.key, ()):
+            if job.version == ref.version and job.create_index == ref.create_index:
+                return job
+        return None
+
+    def children_of(self, key: JobKey) -> list[Job]:
+        """The jobs that a periodic or parameterized job launched."""
+        return [self[JobKey(key.namespace, child)] for child in self.children.of(key)]
+
+
+class JobSummaries(Table[JobKey, JobSummary]):
+    """Counters by job."""
+
+    def __init__(self, watches: Watches) -> None:
+        super().__init__("job-summaries", watches)
+
+
+def _pruned(versions: list[Job]) -> tuple[Job, ...]:
+    """Keep the newest versions; tagged ones do not count, and the newest stable one stays."""
+    stable = next((job for job in versions if job.stable), None)
+    kept: list[Job] = []
+    counted = 0
+    for job in versions:
+        if job.version_tag is not None or job is stable:
+            kept.append(job)
+            counted += job.version_tag is None
+        elif counted < JOB_VERSIONS_KEPT:
+            kept.append(job)
+            counted += 1
+    # A stable version kept for its own sake displaces the oldest other one.
+    untagged = [job for job in kept if job.version_tag is None]
+    if len(untagged) > JOB_VERSIONS_KEPT:
+        oldest = next(job for job in reversed(untagged) if job is not stable)
+        kept.remove(oldest)
+    return tuple(kept)

@@ -1,0 +1,27 @@
+"""The table of nodes."""
+
+from __future__ import annotations
+
+from yurt.model.node import Node
+from yurt.model.wire import NodeID
+from yurt.state.columns import NodeColumns
+from yurt.state.table import Table
+from yurt.state.watches import Watches
+
+
+class Nodes(Table[NodeID, Node]):
+    """Nodes by id, with their capacity in `columns`."""
+
+    def __init__(self, watches: Watches, columns: NodeColumns) -> None:
+        super().__init__("nodes", watches)
+        self._columns = columns
+
+    def put(self, key: NodeID, row: Node, index: int) -> None:
+        """Set a node, as of `index`."""
+        self._columns.set_node(row)
+        super().put(key, row, index)
+
+    def delete(self, key: NodeID, index: int) -> Node | None:
+        """Remove a node, as of `index`."""
+        self._columns.drop_node(key)
+        return super().delete(key, index)

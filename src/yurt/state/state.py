@@ -1,0 +1,88 @@
+"""State: everything the servers know, as of one index of the log."""
+
+from __future__ import annotations
+
+from yurt.model.evaluation import Evaluation
+from yurt.model.namespace import Namespace
+from yurt.model.node import Node
+from yurt.model.node_pool import NodePool
+from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NAMESPACE, DEFAULT_NODE_POOL, NodeID
+from yurt.state.allocs import Allocs
+from yurt.state.columns import NodeColumns
+from yurt.state.deployments import Deployments
+from yurt.state.evals import Evals
+from yurt.state.jobs import Jobs, JobSummaries
+from yurt.state.nodes import Nodes
+from yurt.state.table import Table
+from yurt.state.watches import Watches
+
+SCHEDULER_CONFIGURATION_KEY = "scheduler"
+
+
+class News:
+    """What the entries applied since the last look mean to the leader.
+
+    A hint to look, never the only trace: everything here can be found again in State.
+    """
+
+    def __init__(self) -> None:
+        self.evals: list[Evaluation] = []
+        self.ready_nodes: list[Node] = []
+        self.freed_nodes: dict[NodeID, None] = {}
+
+
+class State:
+    """Everything the servers know, as of `index`. One thread owns it; only `apply` changes it."""
+
+    def __init__(self) -> None:
+        self.index = 0
+        self.watches = Watches()
+        self.columns = NodeColumns()
+        self.nodes = Nodes(self.watches, self.columns)
+        self.jobs = Jobs(self.watches)
+        self.job_summaries = JobSummaries(self.watches)
+        self.allocs = Allocs(self.watches, self.columns)
+        self.evals = Evals(self.watches)
+        self.deployments = Deployments(self.watches)
+        self.namespaces: Table[str, Namespace] = Table("namespaces", self.watches)
+        self.node_pools: Table[str, NodePool] = Table("node-pools", self.watches)
+        self.settings: Table[str, SchedulerConfiguration] = Table("settings", self.watches)
+        self._news = News()
+        self._put_builtins()
+
+    @property
+    def scheduler_configuration(self) -> SchedulerConfiguration:
+        """How the cluster schedules."""
+        return self.settings[SCHEDULER_CONFIGURATION_KEY]
+
+    @property
+    def news(self) -> News:
+        """Where `apply` notes what the leader should look at."""
+        return self._news
+
+    def take_news(self) -> News:
+        """Hand over the news since the last call."""
+        news, self._news = self._news, News()
+        return news
+
+    def _put_builtins(self) -> None:
+        """What every cluster has from the start; index 1 keeps these tables blockable."""
+        self.namespaces.put(
+            DEFAULT_NAMESPACE,
+            Namespace(
+                name=DEFAULT_NAMESPACE,
+                description="Default shared namespace",
+                create_index=1,
+                modify_index=1,
+            ),
+            1,
+        )
+        for name, description in (
+            (ALL_NODE_POOL, "Node pool with all nodes in the cluster."),
+            (DEFAULT_NODE_POOL, "Default node pool."),
+        ):
+            self.node_pools.put(
+                name, NodePool(name=name, description=description, create_index=1, modify_index=1), 1
+            )
+        self.settings.put(SCHEDULER_CONFIGURATION_KEY, SchedulerConfiguration(), 1)
