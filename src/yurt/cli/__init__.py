@@ -1,0 +1,1 @@
+"""The `yurt` command line: a table of commands over the HTTP API."""

@@ -1,0 +1,1 @@
+"""One module per command; `yurt.cli.registry` names them."""

@@ -1,0 +1,134 @@
+"""The entry point: find the command, run it, turn failures into texts and exit codes."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from yurt.cli.errors import CommandError, FlagError, UsageError
+from yurt.cli.registry import COMMON, GROUPS, find, members
+
+if TYPE_CHECKING:
+    from yurt.cli.command import Command
+
+EXIT_NO_SUCH_COMMAND = 127
+# The codes a shell shows for a process ended by the signal.
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+EXIT_INTERNAL = 70
+VERSION_FLAGS = frozenset({"-v", "-version", "--version"})
+HELP_FLAGS = frozenset({"-h", "-help", "--help"})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code; nothing escapes but `SystemExit`."""
+    try:
+        code = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads us has left. Keep the interpreter from complaining when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 # a bug must not reach people as a traceback
+        return _report_bug(error)
+    return code
+
+
+def _dispatch(words: list[str]) -> int:
+    if words and words[0] in VERSION_FLAGS:
+        words = ["version", *words[1:]]
+    leading = (
+        [word for word in words if not word.startswith("-")]
+        if words[:1] and words[0] in HELP_FLAGS
+        else words
+    )
+    entry, group, count = find(leading)
+    if entry is not None:
+        module = import_module(f"yurt.cli.commands.{entry.module}")
+        arguments = leading[count:] if leading is words else ["-help"]
+        return int(module.main(arguments)) if entry.is_plain else _run(module.COMMAND, arguments)
+    asks_for_help = any(word in HELP_FLAGS for word in words)
+    if group:
+        sys.stdout.write(_group_help(group))
+        return 0 if asks_for_help else 1
+    sys.stdout.write(_overall_help())
+    return 0 if asks_for_help and not leading else EXIT_NO_SUCH_COMMAND
+
+
+def _run(command: "Command[Any]", arguments: list[str]) -> int:
+    # Imported here because `version` must not pay for it.
+    from yurt.cli.command import PROGRAM, Session  # noqa: PLC0415
+    from yurt.cli.options import parse_flags  # noqa: PLC0415
+
+    try:
+        options, rest = parse_flags(command.options, arguments)
+    except FlagError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.stdout.write(_help_of(command))
+        return command.usage_exit_code
+    if options is None:
+        sys.stdout.write(_help_of(command))
+        return 0
+    session = Session.of(options)
+    try:
+        return command.run(session, options, rest)
+    except UsageError as error:
+        session.console.error(str(error))
+        session.console.error(
+            f"For additional help try '{PROGRAM} {command.help_path or command.path} -help'"
+        )
+        return command.usage_exit_code
+    except FlagError as error:
+        session.console.error(str(error))
+        sys.stdout.write(_help_of(command))
+        return command.usage_exit_code
+    except CommandError as error:
+        session.console.error(str(error))
+        return error.exit_code
+
+
+def _help_of(command: "Command[Any]") -> str:
+    from yurt.cli.help_text import command_help  # noqa: PLC0415 # not for commands that just run
+
+    return command_help(command) + "\n"
+
+
+def _overall_help() -> str:
+    synopses = dict(members(""))
+    common = [(name, synopses[name]) for name in COMMON]
+    others = [(name, synopsis) for name, synopsis in synopses.items() if name not in COMMON]
+    return (
+        "Usage: yurt [-version] [-help] <command> [args]\n\n"
+        f"Common commands:\n{_listing(common)}\n\nOther commands:\n{_listing(others)}\n"
+    )
+
+
+def _group_help(group: str) -> str:
+    synopsis = GROUPS[group]
+    return (
+        f"Usage: yurt {group} <subcommand> [options] [args]\n\n  {synopsis}.\n\n"
+        "  Please see the individual subcommand help for detailed usage information.\n\n"
+        f"Subcommands:\n{_listing(members(group))}\n"
+    )
+
+
+def _listing(rows: Sequence[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"    {name.ljust(width)}    {synopsis}" for name, synopsis in rows)
+
+
+def _report_bug(error: Exception) -> int:
+    if os.environ.get("YURT_DEBUG"):
+        raise error
+    sys.stderr.write(
+        f"yurt stopped on an internal error: {type(error).__name__}: {error}\n"
+        "This is a bug. Run the command again with YURT_DEBUG=1 to see where it happened, and report it.\n"
+    )
+    return EXIT_INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""Calls about the agent that answers, and about its cluster's servers."""
+
+import msgspec
+
+from yurt.sdk.client import Answer, Client
+from yurt.sdk.wire import Record
+
+
+class UiSettings(Record, frozen=True):
+    """What an agent says about its web UI."""
+
+    enabled: bool = False
+    show_cli_hints: bool = msgspec.field(name="ShowCLIHints", default=False)
+
+
+class AgentConfig(Record, frozen=True):
+    """The part of an agent's configuration that clients look at."""
+
+    region: str = ""
+    datacenter: str = ""
+    ui: UiSettings = UiSettings()
+
+
+class Member(Record, frozen=True):
+    """A server as the cluster knows it."""
+
+    name: str = ""
+    addr: str = ""
+    port: int = 0
+    tags: dict[str, str] = {}
+    status: str = ""
+    protocol_cur: int = 0
+
+
+class Members(Record, frozen=True):
+    """The servers of a cluster."""
+
+    server_name: str = ""
+    server_region: str = ""
+    server_dc: str = msgspec.field(name="ServerDC", default="")
+    members: tuple[Member, ...] = ()
+
+
+class AgentSelf(msgspec.Struct, frozen=True):
+    """An agent's description of itself; these names are lower case on the wire."""
+
+    config: AgentConfig = AgentConfig()
+    member: Member = Member()
+    stats: dict[str, dict[str, str]] = {}
+
+
+def read_self(client: Client) -> Answer[AgentSelf]:
+    """Ask the agent about itself."""
+    return client.get("/v1/agent/self", AgentSelf)
+
+
+def members(client: Client) -> Answer[Members]:
+    """List the servers."""
+    return client.get("/v1/agent/members", Members)
+
+
+def leader(client: Client) -> str:
+    """Give the leader's RPC address."""
+    return client.get("/v1/status/leader", str).value
