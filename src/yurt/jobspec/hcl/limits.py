@@ -1,0 +1,29 @@
+"""Limits that keep the reading of one file bounded, whoever wrote it."""
+
+SOURCE_CHARACTERS_MAX = 2 * 1024 * 1024
+"""Longest text that is lexed at all; real job files stay below 100 KB."""
+
+NESTING_DEPTH_MAX = 48
+"""Deepest nesting of blocks and expressions.
+
+One level costs up to ten Python frames in the parser, so this stays well below the interpreter's limit
+of 1000 frames, whatever the caller's own depth.
+"""
+
+NUMBER_BITS_MAX = 8192
+"""Largest magnitude of a number, as a power of two; keeps `1e999999999` from filling the memory."""
+
+STRING_CHARACTERS_MAX = 4 * 1024 * 1024
+"""Longest string that an expression may build."""
+
+COLLECTION_ITEMS_MAX = 65_536
+"""Most items of one collection that an expression may build."""
+
+WORK_MAX = 2_000_000
+"""Most steps that evaluating one file may take: expressions visited, values copied, characters produced.
+
+A job file of 500 lines takes about 3,000. Two million take about two seconds.
+"""
+
+CHARACTERS_PER_STEP = 32
+"""How many characters of produced text count as one step."""
