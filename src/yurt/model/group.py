@@ -41,10 +41,10 @@ class TaskGroup(Wire, frozen=True, kw_only=True):
     services: tuple[Service, ...] | None = None
     volumes: dict[str, VolumeRequest] | None = None
     shutdown_delay: Nanoseconds | None = None
+    max_run_duration: Nanoseconds | None = None
     stop_after_client_disconnect: Nanoseconds | None = None
     max_client_disconnect: Nanoseconds | None = None
     prevent_reschedule_on_lost: bool = False
-    max_run_duration: Nanoseconds | None = None
 
     def task(self, name: str) -> Task | None:
         """Find a task by its name."""

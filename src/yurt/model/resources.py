@@ -70,7 +70,7 @@ class Resources(Wire, frozen=True, kw_only=True):
     memory_max_mb: int = 0
     disk_mb: int = 0
     iops: int = 0
-    secrets_mb: int = 0
     networks: tuple[NetworkResource, ...] | None = None
     devices: tuple[RequestedDevice, ...] | None = None
     numa: NUMA | None = None
+    secrets_mb: int = 0

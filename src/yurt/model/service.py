@@ -73,8 +73,8 @@ class Service(Wire, frozen=True, kw_only=True):
     connect: ConsulConnect | None = None
     meta: dict[str, str] | None = None
     canary_meta: dict[str, str] | None = None
-    tagged_addresses: dict[str, str] | None = None
     weights: ServiceWeights | None = None
+    tagged_addresses: dict[str, str] | None = None
     namespace: str = ""
     on_update: str = "require_healthy"
     provider: str = "consul"

@@ -37,6 +37,7 @@ class Task(Wire, frozen=True, kw_only=True):
     env: dict[str, str] | None = None
     services: tuple[Service, ...] | None = None
     vault: Vault | None = None
+    secrets: tuple[Secret, ...] | None = None
     consul: Consul | None = None
     templates: tuple[Template, ...] | None = None
     constraints: tuple[Constraint, ...] | None = None
@@ -49,7 +50,6 @@ class Task(Wire, frozen=True, kw_only=True):
     kill_timeout: Nanoseconds = 0
     log_config: LogConfig = LogConfig()
     artifacts: tuple[TaskArtifact, ...] | None = None
-    secrets: tuple[Secret, ...] | None = None
     leader: bool = False
     shutdown_delay: Nanoseconds = 0
     volume_mounts: tuple[VolumeMount, ...] | None = None
@@ -59,5 +59,5 @@ class Task(Wire, frozen=True, kw_only=True):
     csi_plugin_config: TaskCSIPluginConfig | None = None
     identity: WorkloadIdentity | None = None
     identities: tuple[WorkloadIdentity, ...] | None = None
-    schedule: TaskSchedule | None = None
     actions: tuple[Action, ...] | None = None
+    schedule: TaskSchedule | None = None

@@ -74,6 +74,7 @@ class Template(Wire, frozen=True, kw_only=True):
     change_mode: str = "restart"
     change_signal: str = ""
     change_script: ChangeScript | None = None
+    once: bool = False
     splay: Nanoseconds = 0
     perms: str = "0644"
     uid: int | None = None
@@ -83,7 +84,6 @@ class Template(Wire, frozen=True, kw_only=True):
     envvars: bool = False
     vault_grace: Nanoseconds = 0
     wait: TemplateWait | None = None
-    once: bool = False
     err_missing_key: bool = False
 
 
