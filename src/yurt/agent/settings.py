@@ -104,6 +104,5 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     gc: GcSettings = GcSettings()
     env_denylist: tuple[str, ...] = DEFAULT_ENV_DENYLIST
     service_discovery: bool = True
-    memory_oversubscription: bool = True
     # Driver name → the `config` of its plugin block.
     driver_configs: dict[str, dict[str, Any]] = {}

@@ -1,0 +1,1 @@
+"""Driver config: `${…}` expressions evaluated strictly, so that a wrong name fails the task's start."""
