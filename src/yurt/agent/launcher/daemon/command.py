@@ -1,0 +1,92 @@
+"""The task's own process, from fork to exec."""
+
+import os
+import resource
+import signal
+
+from .processes import die_with_parent, enter_network_namespace
+from .records import Truncated, read_request
+from .request import Request
+
+# Python ignores the first two, the supervisor handles or ignores the others.
+_RESET = (
+    *(signal.SIGPIPE, signal.SIGXFSZ),
+    *(signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1),
+)
+
+
+class Failed(Exception):
+    """A step before the command's first instruction did not succeed; `number` is its errno, or 0."""
+
+    def __init__(self, step: str, number: int, reason: str) -> None:
+        super().__init__(step, number, reason)
+        self.step = step
+        self.number = number
+        self.reason = reason
+
+
+def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> None:
+    """Wait for a request on the pipe `requests`, then turn this process into its task.
+
+    Comes back only by raising Failed. The request arrives once this process is on record; when it never
+    arrives, because the supervisor has nothing to start or was killed, this process ends.
+    """
+    os.setsid()
+    die_with_parent(parent)
+    for number in _RESET:
+        signal.signal(number, signal.SIG_DFL)
+    null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        request = Request(read_request(requests))
+    except Truncated:
+        os._exit(1)
+    stdout, stderr = sinks if request.text("log_directory") else (null, null)
+    step = "stdio"
+    try:
+        for standard, fd in enumerate((null, stdout, stderr)):
+            os.dup2(fd, standard)
+        step = "cgroup"
+        for directory in request.texts("cgroup_join"):
+            _write(f"{directory}/cgroup.procs", "0")
+        step = "oom_score_adj"
+        if request.text("oom_score_adj"):
+            _write("/proc/self/oom_score_adj", request.text("oom_score_adj"))
+        step = "network namespace"
+        if request.text("network_namespace"):
+            enter_network_namespace(request.text("network_namespace"))
+        step = "rlimit"
+        for kind, value in request.pairs("rlimit"):
+            soft, _, hard = value.partition(":")
+            resource.setrlimit(int(kind), (int(soft), int(hard)))
+        os.umask(request.number("umask", 0o022))
+        step = "user"
+        _become_user(request)
+        die_with_parent(parent)  # again: a change of user undoes it
+        step = "chdir"
+        os.chdir(request.text("cwd", "/"))
+        step = "exec"
+        os.execve(request.text("path"), request.texts("arg"), dict(request.pairs("env")))  # noqa: S606
+    except OSError as error:
+        raise Failed(step, error.errno or 0, error.strerror or str(error)) from error
+    except ValueError as error:  # a limit that may not be raised
+        raise Failed(step, 0, str(error)) from error
+
+
+def _become_user(request: Request) -> None:
+    if not request.text("uid"):
+        return
+    uid, gid = request.number("uid"), request.number("gid")
+    if (uid, gid) == (os.geteuid(), os.getegid()):
+        return  # nothing to change, which a user without privileges may do
+    # The uid last: without root the others could no longer change.
+    os.setgroups([int(group) for group in request.texts("group")])
+    os.setgid(gid)
+    os.setuid(uid)
+
+
+def _write(path: str, text: str) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
