@@ -1,0 +1,154 @@
+"""The top level of the configuration."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+import msgspec
+
+from yurt.config.blocks.access import AclConfig, TlsConfig
+from yurt.config.blocks.base import Block, Count, Seconds, unserved
+from yurt.config.blocks.client import ClientConfig
+from yurt.config.blocks.network import AddressesConfig, AdvertiseConfig, PortsConfig
+from yurt.config.blocks.own import EtcdConfig, SimpleApiConfig
+from yurt.config.blocks.server import ServerConfig
+from yurt.config.blocks.telemetry import TelemetryConfig
+from yurt.config.blocks.ui import UiConfig
+from yurt.config.nomad_json.agent import agent_json
+from yurt.config.problems import Notice
+
+LOG_LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF")
+
+
+class PluginConfig(Block, frozen=True, kw_only=True):
+    """`plugin "name"`: `config` is read by the driver of that name."""
+
+    # Drivers run inside the agent, so there is no plugin process to give arguments to.
+    UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved("args")
+
+    args: tuple[str, ...] = ()
+    config: dict[str, Any] = {}
+
+
+class FileConfig(Block, frozen=True, kw_only=True):
+    """All that files may say."""
+
+    UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
+        "plugin_dir",
+        "enable_syslog",
+        "syslog_facility",
+        "consul",
+        "vault",
+        "keyring",
+        "sentinel",
+        autopilot=(
+            "cleanup_dead_servers",
+            "last_contact_threshold",
+            "max_trailing_logs",
+            "server_stabilization_time",
+            "min_quorum",
+            "enable_redundancy_zones",
+            "disable_upgrade_migration",
+            "enable_custom_upgrades",
+        ),
+        limits=(
+            "https_handshake_timeout",
+            "http_max_conns_per_client",
+            "rpc_handshake_timeout",
+            "rpc_max_conns_per_client",
+        ),
+        rpc=(
+            "accept_backlog",
+            "keep_alive_interval",
+            "connection_write_timeout",
+            "stream_open_timeout",
+            "stream_close_timeout",
+            "dial_timeout",
+        ),
+        audit=("enabled", "sink", "filter"),
+        eventlog=("enabled", "level"),
+        reporting=(
+            "address",
+            "export_interval",
+            "snapshot_retention_time",
+            "disable_product_usage_reporting",
+            "license",
+        ),
+    )
+
+    region: str = "global"
+    datacenter: str = "dc1"
+    name: str = ""
+    data_dir: str = ""
+    log_level: str = "INFO"
+    log_json: bool = False
+    log_include_location: bool = False
+    log_file: str = ""
+    log_rotate_duration_s: Seconds = 24 * 3600.0
+    log_rotate_bytes: Count = 0
+    log_rotate_max_files: int = 0
+    bind_addr: str = ""
+    ports: PortsConfig = msgspec.field(default_factory=PortsConfig)
+    addresses: AddressesConfig = msgspec.field(default_factory=AddressesConfig)
+    advertise: AdvertiseConfig = msgspec.field(default_factory=AdvertiseConfig)
+    leave_on_interrupt: bool = False
+    leave_on_terminate: bool = False
+    enable_debug: bool = False
+    # Nothing is ever reported to anybody, so these two hold whatever they say.
+    disable_update_check: bool = False
+    disable_anonymous_signature: bool = False
+    http_api_response_headers: dict[str, str] = {}
+    server: ServerConfig = msgspec.field(default_factory=ServerConfig)
+    client: ClientConfig = msgspec.field(default_factory=ClientConfig)
+    acl: AclConfig = msgspec.field(default_factory=AclConfig)
+    tls: TlsConfig = msgspec.field(default_factory=TlsConfig)
+    telemetry: TelemetryConfig = msgspec.field(default_factory=TelemetryConfig)
+    ui: UiConfig = msgspec.field(default_factory=UiConfig)
+    plugins: dict[str, PluginConfig] = msgspec.field(default_factory=dict, name="plugin")
+    etcd: EtcdConfig | None = None
+    simple_api: SimpleApiConfig = msgspec.field(default_factory=SimpleApiConfig)
+
+
+class Directories(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent keeps things."""
+
+    server: str
+    state: str
+    alloc: str
+    alloc_mounts: str
+    host_volumes: str
+    host_volume_plugins: str
+    common_plugins: str
+
+
+class AgentConfig(FileConfig, frozen=True, kw_only=True):
+    """The configuration of one agent: checked, addresses resolved, `name` filled in.
+
+    `data_dir` is empty in dev mode unless it was set: the agent makes a temporary one and replaces it.
+    `notices` are for the log, once it is set up.
+    """
+
+    dev: bool = False
+    config_paths: tuple[str, ...] = ()
+    """What -config named, of which `config_files` are the files read."""
+    config_files: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+    def directories(self) -> Directories:
+        """Where things go, as configured or below `data_dir`, which must be set."""
+        assert self.data_dir, "the caller gives a dev agent its temporary data_dir"
+        data_dir, client = PurePosixPath(self.data_dir), self.client
+        return Directories(
+            server=self.server.data_dir or str(data_dir / "server"),
+            state=client.state_dir or str(data_dir / "client"),
+            alloc=client.alloc_dir or str(data_dir / "alloc"),
+            # Beside data_dir, not in it: tasks that may look into data_dir must not see other tasks' mounts.
+            alloc_mounts=client.alloc_mounts_dir or str(data_dir.parent / "alloc_mounts"),
+            host_volumes=client.host_volumes_dir or str(data_dir / "host_volumes"),
+            host_volume_plugins=client.host_volume_plugin_dir or str(data_dir / "host_volume_plugins"),
+            common_plugins=client.common_plugin_dir or str(data_dir / "common_plugins"),
+        )
+
+    def as_nomad_json(self) -> dict[str, Any]:
+        """The `config` member of `GET /v1/agent/self`, secrets redacted."""
+        return agent_json(self)
