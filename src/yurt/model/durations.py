@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from yurt.model.times import HOUR_NS, MINUTE_NS, SECOND_NS
 from yurt.model.wire import Nanoseconds
 
@@ -35,3 +37,35 @@ def _decimal(number: int, unit: int) -> str:
     if not rest:
         return str(whole)
     return f"{whole}.{str(rest).zfill(len(str(unit)) - 1).rstrip('0')}"
+
+
+_UNITS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "μs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60 * 1_000_000_000,
+    "h": 3600 * 1_000_000_000,
+}
+_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+
+
+def parse_duration(text: str) -> Nanoseconds:
+    """Read a duration as Go writes it: `1h2m3s`, `500ms`, `0`. Raises ValueError for other text."""
+    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    if rest == "0":
+        return 0
+    total, end = 0, 0
+    while end < len(rest):
+        part = _PART.match(rest, end)
+        if part is None:
+            raise ValueError(f"{text!r} is not a duration; write it like 30s, 1m30s or 500ms")
+        whole, _, fraction = part[1].partition(".")
+        unit = _UNITS[part[2]]
+        total += int(whole or "0") * unit + int(fraction or "0") * unit // 10 ** len(fraction)
+        end = part.end()
+    if not rest:
+        raise ValueError("an empty text is not a duration; write it like 30s, 1m30s or 500ms")
+    return sign * total

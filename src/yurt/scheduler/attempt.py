@@ -20,3 +20,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan | None = None
     new_evals: tuple[Evaluation, ...] = ()
     reblock: bool = False
+
+    @property
+    def writes_evaluation(self) -> bool:
+        """Whether the evaluation itself changes in State; a reblocked one only if its plan did something."""
+        return not self.reblock or self.plan is not None

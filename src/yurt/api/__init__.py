@@ -1,0 +1,1 @@
+"""HTTP: dialects, blocking queries, errors. Thin: parse, authorise, call a command, render."""

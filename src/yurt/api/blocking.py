@@ -1,0 +1,51 @@
+"""Blocking queries: answer when what was read has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar
+
+from yurt.api.call import Call
+from yurt.state.state import State
+from yurt.state.watches import WatchKey
+
+WAIT_MAX_S = 300.0
+# A sixteenth more at most, so that queries begun together do not end together.
+JITTER_FRACTION = 16
+
+T = TypeVar("T")
+
+
+async def blocking(
+    call: Call,
+    state: State,
+    keys: Sequence[WatchKey],
+    read: Callable[[], tuple[int, T]],
+    rng: Random,
+) -> tuple[int, T]:
+    """Read at once, or once the index of what is read exceeds the one the caller knows.
+
+    `read` gives that index and the result; `keys` are what it looks at.
+    """
+    min_index = call.min_index
+    wait_s = call.wait_s
+    index, result = read()
+    if min_index == 0 or index > min_index:
+        return index, result
+    wait_s = min(wait_s, WAIT_MAX_S) if wait_s > 0 else WAIT_MAX_S
+    wait_s += rng.random() * wait_s / JITTER_FRACTION
+    changed = asyncio.Event()
+    cancel = state.watches.add(keys, changed.set)
+    try:
+        async with asyncio.timeout(wait_s):
+            while index <= min_index:
+                await changed.wait()
+                changed.clear()
+                index, result = read()
+    except TimeoutError:
+        index, result = read()
+    finally:
+        cancel()
+    return index, result

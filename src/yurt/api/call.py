@@ -1,0 +1,128 @@
+"""A call: one request, with its parameters read as Nomad reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope
+
+from yurt.api.errors import HttpError
+from yurt.model.decode import decode_body
+from yurt.model.durations import parse_duration
+from yurt.model.wire import DEFAULT_NAMESPACE
+
+BODY_BYTES_MAX = 16 * 1024 * 1024
+ALL_NAMESPACES = "*"
+
+_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
+_FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+
+
+class Call:
+    """One request to one route. `path` holds what the route's placeholders matched."""
+
+    def __init__(self, scope: Scope, receive: Receive, path: Mapping[str, str]) -> None:
+        self._request = Request(scope, receive)
+        self.path = path
+        raw = scope["query_string"]
+        self.query: dict[str, str] = {}
+        if raw:
+            for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
+                self.query.setdefault(name, value)
+
+    @property
+    def method(self) -> str:
+        """GET, PUT, …"""
+        return self._request.method
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The request's headers, by name in any case."""
+        return self._request.headers
+
+    @property
+    def namespace(self) -> str:
+        """The namespace the caller means."""
+        return self.query.get("namespace") or DEFAULT_NAMESPACE
+
+    @property
+    def min_index(self) -> int:
+        """The index that a blocking query waits to be exceeded; 0 answers at once."""
+        text = self.query.get("index", "")
+        if not text:
+            return 0
+        if not text.isascii() or not text.isdigit():
+            raise HttpError(400, "Invalid index")
+        return int(text)
+
+    @property
+    def wait_s(self) -> float:
+        """How long a blocking query may wait; 0 when the caller does not say."""
+        text = self.query.get("wait", "")
+        if not text:
+            return 0.0
+        try:
+            return parse_duration(text) / 1e9
+        except ValueError:
+            raise HttpError(400, "Invalid wait time") from None
+
+    def flag(self, name: str) -> bool:
+        """A boolean parameter; absent and empty are false."""
+        text = self.query.get(name, "")
+        if not text or text in _FALSE:
+            return False
+        if text in _TRUE:
+            return True
+        raise HttpError(
+            500,
+            f'Failed to parse value of "{name}" ({text}) as a bool: '
+            f'strconv.ParseBool: parsing "{text}": invalid syntax',
+        )
+
+    def integer(self, name: str) -> int:
+        """A whole number; absent and empty are 0."""
+        text = self.query.get(name, "")
+        if not text:
+            return 0
+        try:
+            return int(text)
+        except ValueError:
+            raise HttpError(
+                500,
+                f'Failed to parse value of "{name}" ({text}) as a int: '
+                f'strconv.Atoi: parsing "{text}": invalid syntax',
+            ) from None
+
+    async def body(self) -> bytes:
+        """The request's body. Raises HttpError if it is too large."""
+        declared = self._request.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > BODY_BYTES_MAX:
+            raise _too_large()
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async for part in self._request.stream():
+                size += len(part)
+                if size > BODY_BYTES_MAX:
+                    raise _too_large()
+                parts.append(part)
+        except ClientDisconnect:
+            raise HttpError(400, "unexpected EOF") from None
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def read(self, form: type[Any]) -> Any:  # noqa: ANN401 - an instance of `form`
+        """The request's body as a Struct. Raises BadRequestBody with Go's text."""
+        assert issubclass(form, msgspec.Struct)
+        return decode_body(await self.body(), form)
+
+    async def is_disconnected(self) -> bool:
+        """Whether the caller has gone away."""
+        return await self._request.is_disconnected()
+
+
+def _too_large() -> HttpError:
+    return HttpError(413, f"request body is larger than {BODY_BYTES_MAX} bytes")

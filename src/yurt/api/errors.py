@@ -1,0 +1,31 @@
+"""Errors as clients see them: a status and a plain text."""
+
+from __future__ import annotations
+
+from yurt.errors import YurtError
+from yurt.log.errors import LogBusy, LogWriteFailed
+from yurt.model.decode import BadRequestBody
+
+
+class HttpError(YurtError):
+    """An answer that is not a success. The text is what clients compare against."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+# Everything that is not listed is a 500 with its text, as in Nomad.
+_STATUS: dict[type[Exception], int] = {
+    BadRequestBody: 400,
+    LogBusy: 503,
+    LogWriteFailed: 500,
+}
+
+
+def status_of(error: YurtError) -> int:
+    """The status that an operating error is answered with."""
+    if isinstance(error, HttpError):
+        return error.status
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)

@@ -1,0 +1,1 @@
+"""What agents and servers say to each other: msgpack over HTTP."""

@@ -1,0 +1,52 @@
+"""/rpc/v1: the calls of node agents."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from yurt.api.answer import Answer
+from yurt.api.call import Call
+from yurt.api.errors import HttpError
+from yurt.api.routes import Handler, Route, RouteTable
+from yurt.model.client_protocol import Heartbeat, RegisterNode, UpdateAllocs, WatchAllocs
+from yurt.server.commands.nodes import NodeCommands, NodeRefused
+
+MSGPACK_TYPE = "application/msgpack"
+
+
+def rpc_routes(nodes: NodeCommands) -> RouteTable:
+    """The calls of node agents."""
+    calls: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
+        "register-node": (RegisterNode, nodes.register),
+        "heartbeat": (Heartbeat, nodes.heartbeat),
+        "watch-allocs": (WatchAllocs, nodes.watch_allocs),
+        "update-allocs": (UpdateAllocs, nodes.update_allocs),
+    }
+    return RouteTable(
+        Route(
+            path=f"/rpc/v1/{name}",
+            handlers={"POST": _handler(message, command)},
+            summary=(command.__doc__ or "").partition("\n")[0],
+        )
+        for name, (message, command) in calls.items()
+    )
+
+
+def _handler(message: type[Any], command: Callable[[Any], Awaitable[Any]]) -> Handler:
+    decoder = msgspec.msgpack.Decoder(message)
+
+    async def handle(call: Call) -> Answer:
+        try:
+            request = decoder.decode(await call.body())
+        except msgspec.MsgspecError as error:
+            raise HttpError(400, f"not a {message.__name__}: {error}") from None
+        try:
+            answer = await command(request)
+        except NodeRefused as error:
+            raise HttpError(403, str(error)) from None
+        return Answer(body=msgspec.msgpack.encode(answer), content_type=MSGPACK_TYPE)
+
+    return handle

@@ -1,0 +1,75 @@
+"""The form of a route, and how a path finds its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeAlias
+
+import msgspec
+
+from yurt.api.answer import Answer
+from yurt.api.call import Call
+
+Handler: TypeAlias = Callable[[Call], Awaitable[Answer]]
+
+WRITE = ("PUT", "POST")
+
+
+class Route(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the route table.
+
+    `path` has at most one `{placeholder}`, which matches any text, slashes included: the action is
+    found by what stands behind it. Routes of one prefix are tried in the order of the table.
+    """
+
+    path: str
+    handlers: dict[str, Handler]
+    summary: str
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """The route that a path belongs to, and what its placeholder matched."""
+
+    route: Route
+    values: dict[str, str]
+
+
+_PATTERN = re.compile(r"^(?P<prefix>[^{]*)(?:\{(?P<name>\w+)\}(?P<suffix>.*))?$")
+
+
+class RouteTable:
+    """The only list of routes."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self.routes = tuple(routes)
+        self._exact: dict[str, Route] = {}
+        self._subtrees: dict[str, list[tuple[str, str, Route]]] = {}
+        for route in self.routes:
+            parsed = _PATTERN.match(route.path)
+            assert parsed is not None, f"route {route.path} has more than one placeholder"
+            if parsed["name"] is None:
+                self._exact[route.path] = route
+            else:
+                subtree = self._subtrees.setdefault(parsed["prefix"], [])
+                subtree.append((parsed["name"], parsed["suffix"], route))
+        # The most specific prefix wins.
+        self._prefixes = sorted(self._subtrees, key=len, reverse=True)
+
+    def find(self, path: str) -> Match | None:
+        """The route of `path`, if there is one."""
+        route = self._exact.get(path)
+        if route is not None:
+            return Match(route=route, values={})
+        for prefix in self._prefixes:
+            if not path.startswith(prefix):
+                continue
+            rest = path[len(prefix) :]
+            for name, suffix, candidate in self._subtrees[prefix]:
+                if rest.endswith(suffix):
+                    return Match(route=candidate, values={name: rest[: len(rest) - len(suffix)]})
+        return None
+
+    def is_subtree_root(self, path: str) -> bool:
+        """Whether `path` lacks only its slash to be the root of a subtree."""
+        return path + "/" in self._subtrees

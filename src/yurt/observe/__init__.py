@@ -1,0 +1,1 @@
+"""What Yurt says about itself: events for people, metrics for machines."""

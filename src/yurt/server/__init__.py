@@ -1,0 +1,1 @@
+"""The server: what happens around the pure core."""

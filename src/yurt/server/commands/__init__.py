@@ -1,0 +1,1 @@
+"""What people and agents can ask of the servers, whatever dialect they speak."""

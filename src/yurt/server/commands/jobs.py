@@ -1,0 +1,173 @@
+"""Registering, stopping and evaluating jobs."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from yurt.errors import YurtError
+from yurt.model.evaluation import (
+    EVAL_PENDING,
+    TRIGGER_JOB_DEREGISTER,
+    TRIGGER_JOB_REGISTER,
+    Evaluation,
+)
+from yurt.model.job import JOB_PRIORITY_DEFAULT, SERVICE, Job, JobKey
+from yurt.model.wire import EvalID, JobID
+from yurt.server.context import ServerContext
+from yurt.state.apply_jobs import JobOutcome
+from yurt.state.entries import DeregisterJob, RegisterJob, UpsertEvals
+
+
+class JobRefused(YurtError):
+    """The job cannot be registered as asked."""
+
+
+class JobNotFound(YurtError):
+    """There is no such job."""
+
+    def __init__(self) -> None:
+        super().__init__("job not found")
+
+
+class JobRegistered(msgspec.Struct, frozen=True, kw_only=True):
+    """A job is stored, and an evaluation is on its way unless the job only launches others."""
+
+    index: int
+    job: Job
+    eval_id: str
+    job_modify_index: int
+
+
+class JobDeregistered(msgspec.Struct, frozen=True, kw_only=True):
+    """A job is stopped or forgotten; all zero if there was none."""
+
+    index: int = 0
+    eval_id: str = ""
+    job_modify_index: int = 0
+
+
+class JobCommands:
+    """What can be asked about jobs."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+
+    async def register(
+        self, job: Job, *, eval_priority: int = 0, enforce_index: int | None = None
+    ) -> JobRegistered:
+        """Store a canonical, valid job and have it evaluated. Raises JobRefused."""
+        context = self._context
+        existing = context.state.jobs.get(job.key)
+        if existing is not None:
+            refuse_change_of_kind(existing, job)
+        if enforce_index is not None:
+            refuse_wrong_index(existing, enforce_index)
+        now = context.clock.now_ns()
+        evals: tuple[Evaluation, ...] = ()
+        if not job.is_periodic and not job.is_parameterized:
+            evals = (self._evaluation(job, TRIGGER_JOB_REGISTER, job.type, eval_priority),)
+        entry = RegisterJob(
+            at=now, job=replace(job, submit_time=now), evals=evals, enforce_index=enforce_index
+        )
+        committed = await context.committer.propose(entry)
+        outcome = committed.outcome
+        assert isinstance(outcome, JobOutcome)
+        if outcome.conflict:
+            assert enforce_index is not None
+            refuse_wrong_index(outcome.job, enforce_index)
+        assert outcome.job is not None
+        return JobRegistered(
+            index=committed.index,
+            job=outcome.job,
+            eval_id=evals[0].id if evals else "",
+            job_modify_index=(
+                outcome.job.job_modify_index if outcome.is_changed else outcome.job.modify_index
+            ),
+        )
+
+    async def deregister(
+        self, key: JobKey, *, purge: bool = False, eval_priority: int = 0
+    ) -> JobDeregistered:
+        """Stop a job, or with `purge` forget it. A job that does not exist is no error."""
+        context = self._context
+        job = context.state.jobs.get(key)
+        evals: tuple[Evaluation, ...] = ()
+        if job is None or not (job.is_periodic or job.is_parameterized):
+            # The evaluation is always of type service, as in Nomad: stopping needs no other scheduler.
+            named = job or Job(namespace=key.namespace, id=key.id, priority=JOB_PRIORITY_DEFAULT)
+            evals = (self._evaluation(named, TRIGGER_JOB_DEREGISTER, SERVICE, eval_priority),)
+        if job is None:
+            return JobDeregistered()
+        entry = DeregisterJob(
+            at=context.clock.now_ns(), namespace=key.namespace, job_id=key.id, purge=purge, evals=evals
+        )
+        committed = await context.committer.propose(entry)
+        return JobDeregistered(
+            index=committed.index,
+            eval_id=evals[0].id if evals else "",
+            job_modify_index=committed.index,
+        )
+
+    async def evaluate(self, key: JobKey) -> JobRegistered:
+        """Have a job looked at again. Raises JobNotFound, JobRefused."""
+        context = self._context
+        job = context.state.jobs.get(key)
+        if job is None:
+            raise JobNotFound
+        if job.is_periodic:
+            raise JobRefused("can't evaluate periodic job")
+        if job.is_parameterized:
+            raise JobRefused("can't evaluate parameterized job")
+        evaluation = self._evaluation(job, TRIGGER_JOB_REGISTER, job.type, 0)
+        evaluation = replace(evaluation, job_modify_index=job.job_modify_index)
+        committed = await context.committer.propose(
+            UpsertEvals(at=context.clock.now_ns(), evals=(evaluation,))
+        )
+        return JobRegistered(
+            index=committed.index,
+            job=job,
+            eval_id=evaluation.id,
+            job_modify_index=job.job_modify_index,
+        )
+
+    def _evaluation(self, job: Job, trigger: str, kind: str, priority: int) -> Evaluation:
+        now = self._context.clock.now_ns()
+        return Evaluation(
+            id=EvalID(self._context.new_id()),
+            namespace=job.namespace,
+            priority=priority or job.priority,
+            type=kind,
+            triggered_by=trigger,
+            job_id=JobID(job.id),
+            status=EVAL_PENDING,
+            create_time=now,
+            modify_time=now,
+        )
+
+
+def refuse_change_of_kind(old: Job, new: Job) -> None:
+    """What a job is cannot change while it exists."""
+    if old.type != new.type:
+        raise JobRefused(f'cannot update job from type "{old.type}" to "{new.type}"')
+    for word, before, after in (
+        ("periodic", old.periodic is not None, new.periodic is not None),
+        ("parameterized", old.parameterized_job is not None, new.parameterized_job is not None),
+    ):
+        if before and not after:
+            raise JobRefused(f"cannot update {word} job to being non-{word}")
+        if after and not before:
+            raise JobRefused(f"cannot update non-{word} job to being {word}")
+
+
+def refuse_wrong_index(existing: Job | None, enforced: int) -> None:
+    """An enforced index must be the stored job's; 0 demands that there is none."""
+    prefix = f"Enforcing job modify index {enforced}"
+    if existing is None and enforced != 0:
+        raise JobRefused(f"{prefix}: job does not exist")
+    if existing is not None and enforced == 0:
+        raise JobRefused(f"{prefix}: job already exists")
+    if existing is not None and enforced != existing.job_modify_index:
+        raise JobRefused(
+            f"{prefix}: job exists with conflicting job modify index: {existing.job_modify_index}"
+        )

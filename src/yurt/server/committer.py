@@ -1,0 +1,62 @@
+"""Committing: entries become durable, then State."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from yurt.log.contract import Log
+from yurt.state.apply import Outcome, apply
+from yurt.state.entries import Entry, encode_entry
+from yurt.state.state import News, State
+
+
+class Committed(msgspec.Struct, frozen=True, kw_only=True):
+    """Entries that are durable and applied: the index of the last, and what came of each."""
+
+    index: int
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """What came of the only entry."""
+        (outcome,) = self.outcomes
+        return outcome
+
+
+class Committer:
+    """The one door through which State changes."""
+
+    def __init__(self, state: State, log: Log) -> None:
+        self.state = state
+        self._log = log
+        self._listeners: list[Callable[[News], None]] = []
+
+    def listen(self, listener: Callable[[News], None]) -> None:
+        """Tell `listener` what is new after each commit, in the loop's thread."""
+        self._listeners.append(listener)
+
+    async def propose(self, *entries: Entry) -> Committed:
+        """Append entries as one unit and apply them once they are durable.
+
+        Raises what the log raises; then nothing changed. A caller that is cancelled meanwhile only
+        loses the answer.
+        """
+        committed: list[Committed] = []
+
+        def on_durable(first_index: int) -> None:
+            committed.append(self._apply(first_index, entries))
+
+        await asyncio.shield(self._log.append([encode_entry(entry) for entry in entries], on_durable))
+        return committed[0]
+
+    def _apply(self, first_index: int, entries: Sequence[Entry]) -> Committed:
+        state = self.state
+        outcomes = tuple(apply(state, index, entry) for index, entry in enumerate(entries, start=first_index))
+        news = state.take_news()
+        for listener in self._listeners:
+            listener(news)
+        state.watches.flush()
+        return Committed(index=state.index, outcomes=outcomes)

@@ -1,0 +1,29 @@
+"""What every command and duty of the server works with."""
+
+from __future__ import annotations
+
+from random import Random
+
+from yurt.clock import Clock
+from yurt.scheduler.ids import new_id
+from yurt.server.committer import Committer
+from yurt.state.state import State
+
+
+class ServerContext:
+    """State to read, the door through which it changes, the time, and ids."""
+
+    def __init__(self, committer: Committer, clock: Clock, rng: Random, *, region: str) -> None:
+        self.committer = committer
+        self.clock = clock
+        self.region = region
+        self.rng = rng
+
+    @property
+    def state(self) -> State:
+        """The newest State."""
+        return self.committer.state
+
+    def new_id(self) -> str:
+        """Make an id that nobody else has."""
+        return new_id(self.rng)

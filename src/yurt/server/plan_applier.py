@@ -1,0 +1,156 @@
+"""The plan applier: what still fits is committed, one batch after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from yurt.clock import Clock
+from yurt.model.evaluation import EVAL_PENDING, TRIGGER_PREEMPTION, Evaluation
+from yurt.model.job import JobKey
+from yurt.model.plan import PlanChanges
+from yurt.model.wire import EvalID, Nanoseconds
+from yurt.observe.logger import get_logger
+from yurt.scheduler.attempt import Attempt
+from yurt.scheduler.check_plan import check_plan
+from yurt.scheduler.view import View
+from yurt.server.committer import Committer
+from yurt.state.entries import CommitPlan, Entry, UpsertEvals
+from yurt.state.state import State
+
+# One append holds at most so many plans: a longer one would make the first of them wait.
+PLANS_PER_APPEND_MAX = 512
+PLAN_QUEUE_MAX = 4096
+
+logger = get_logger("plan")
+
+
+class PlanResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a submitted attempt.
+
+    Unless `is_complete`, the evaluation was not written, and must be tried again on a State of at
+    least `refresh_index`. `made_progress` says whether anything of the plan was committed.
+    """
+
+    is_complete: bool
+    made_progress: bool
+    refresh_index: int = 0
+
+
+class _Submission(msgspec.Struct, frozen=True, kw_only=True):
+    attempts: Sequence[Attempt]
+    done: asyncio.Future[list[PlanResult]]
+
+
+class PlanApplier:
+    """Verifies plans against the newest State and commits what holds."""
+
+    def __init__(self, committer: Committer, clock: Clock, new_id: Callable[[], str]) -> None:
+        self._committer = committer
+        self._clock = clock
+        self._new_id = new_id
+        self._queue: asyncio.PriorityQueue[tuple[int, int, _Submission]] = asyncio.PriorityQueue(
+            PLAN_QUEUE_MAX
+        )
+        self._order = 0
+
+    async def submit(self, attempts: Sequence[Attempt]) -> list[PlanResult]:
+        """Queue attempts and wait until each is committed or refused. Raises what the log raises."""
+        done: asyncio.Future[list[PlanResult]] = asyncio.get_running_loop().create_future()
+        self._order += 1
+        priority = max(attempt.evaluation.priority for attempt in attempts)
+        await self._queue.put((-priority, self._order, _Submission(attempts=attempts, done=done)))
+        return await done
+
+    async def run(self) -> None:
+        """Apply what is submitted, until cancelled."""
+        while True:
+            batch = [(await self._queue.get())[-1]]
+            size = len(batch[0].attempts)
+            while size < PLANS_PER_APPEND_MAX and not self._queue.empty():
+                batch.append(self._queue.get_nowait()[-1])
+                size += len(batch[-1].attempts)
+            try:
+                results = await self._commit([attempt for one in batch for attempt in one.attempts])
+            except Exception as error:  # noqa: BLE001 - the submitters' failure, not the applier's
+                for submission in batch:
+                    if not submission.done.done():
+                        submission.done.set_exception(error)
+                continue
+            remaining = iter(results)
+            for submission in batch:
+                own = [next(remaining) for _ in submission.attempts]
+                if not submission.done.done():
+                    submission.done.set_result(own)
+
+    async def _commit(self, attempts: list[Attempt]) -> list[PlanResult]:
+        entries: list[Entry] = []
+        results: list[PlanResult] = []
+        now = self._clock.now_ns()
+        view = View(self._committer.state)
+        for attempt in attempts:
+            result, changes = self._verify(view, attempt)
+            results.append(result)
+            entries += self._entries(attempt, changes, now=now, is_complete=result.is_complete)
+        if entries:
+            await self._committer.propose(*entries)
+        return results
+
+    def _verify(self, view: View, attempt: Attempt) -> tuple[PlanResult, PlanChanges]:
+        if attempt.plan is None:
+            return PlanResult(is_complete=True, made_progress=False), PlanChanges()
+        checked = check_plan(view, attempt.plan)
+        for node_id in checked.rejected:
+            logger.warning("plan.rejected", eval_id=attempt.plan.eval_id, node_id=node_id)
+        view.add(checked.changes)
+        result = PlanResult(
+            is_complete=not checked.rejected,
+            made_progress=not checked.changes.is_empty,
+            refresh_index=checked.refresh_index,
+        )
+        return result, checked.changes
+
+    def _entries(
+        self, attempt: Attempt, changes: PlanChanges, *, now: Nanoseconds, is_complete: bool
+    ) -> list[Entry]:
+        entries: list[Entry] = []
+        if is_complete and attempt.new_evals:
+            entries.append(UpsertEvals(at=now, evals=attempt.new_evals))
+        if not changes.is_empty:
+            evals = self._preemption_evals(changes, now)
+            entries.append(CommitPlan(at=now, eval_id=attempt.evaluation.id, changes=changes, evals=evals))
+        if is_complete and attempt.writes_evaluation:
+            entries.append(UpsertEvals(at=now, evals=(replace(attempt.evaluation, modify_time=now),)))
+        return entries
+
+    def _preemption_evals(self, changes: PlanChanges, now: Nanoseconds) -> tuple[Evaluation, ...]:
+        """One evaluation for each job that lost allocations to the plan."""
+        state = self._committer.state
+        losers: dict[JobKey, None] = {}
+        for preemption in changes.preemptions:
+            alloc = state.allocs.get(preemption.id)
+            if alloc is not None:
+                losers[alloc.job_key] = None
+        return tuple(
+            preemption_eval(state, key, EvalID(self._new_id()), now) for key in losers if key in state.jobs
+        )
+
+
+def preemption_eval(state: State, key: JobKey, eval_id: EvalID, now: Nanoseconds) -> Evaluation:
+    """Ask for a job to be looked at, since it lost allocations."""
+    job = state.jobs[key]
+    return Evaluation(
+        id=eval_id,
+        namespace=job.namespace,
+        priority=job.priority,
+        type=job.type,
+        triggered_by=TRIGGER_PREEMPTION,
+        job_id=job.id,
+        job_modify_index=job.job_modify_index,
+        status=EVAL_PENDING,
+        create_time=now,
+        modify_time=now,
+    )

@@ -1,0 +1,109 @@
+"""A server: State, its log, and everything that moves them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from random import Random
+
+from yurt.clock import Clock
+from yurt.log.contract import Log
+from yurt.log.memory import MemoryLog
+from yurt.log.sqlite import SqliteLog
+from yurt.observe.logger import get_logger
+from yurt.server.broker import Broker
+from yurt.server.commands.jobs import JobCommands
+from yurt.server.commands.nodes import NodeCommands
+from yurt.server.committer import Committer
+from yurt.server.context import ServerContext
+from yurt.server.heartbeats import HeartbeatTimers
+from yurt.server.keyring import SigningKey, load_or_create_key
+from yurt.server.leader import Leader
+from yurt.server.plan_applier import PlanApplier
+from yurt.server.restore import restore
+from yurt.server.settings import ServerSettings
+from yurt.server.snapshots import Snapshotter
+from yurt.server.worker import Worker
+from yurt.state.state import State
+
+logger = get_logger("server")
+
+
+class Server:
+    """One server, alone or the leader of several.
+
+    `open` restores what the data directory holds; `run` works until cancelled; `close` ends cleanly.
+    """
+
+    def __init__(self, settings: ServerSettings, log: Log, state: State, clock: Clock, rng: Random) -> None:
+        self.settings = settings
+        self.log = log
+        self.clock = clock
+        self.committer = Committer(state, log)
+        self.context = ServerContext(self.committer, clock, rng, region=settings.region)
+        self._broker = Broker(self.context.new_id)
+        self._applier = PlanApplier(self.committer, clock, self.context.new_id)
+        heartbeats = HeartbeatTimers(
+            min_ttl_s=settings.min_heartbeat_ttl_s,
+            grace_s=settings.heartbeat_grace_s,
+            max_per_second=settings.max_heartbeats_per_second,
+        )
+        self.jobs = JobCommands(self.context)
+        self.nodes = NodeCommands(self.context, heartbeats)
+        self._worker = Worker(self.context, self._broker, self._applier)
+        self._leader = Leader(self.context, self._broker, self._worker, heartbeats, self.nodes)
+        self._worker.reblock = self._leader.blocked.block
+        self.snapshots: Snapshotter | None = None
+        self.signing_keys: tuple[SigningKey, ...] = ()
+        self.started = asyncio.Event()
+
+    @classmethod
+    async def open(cls, settings: ServerSettings, clock: Clock, rng: Random) -> Server:
+        """Restore a server from its data directory, or begin an empty one."""
+        if settings.data_dir is None:
+            return cls(settings, MemoryLog(), State(), clock, rng)
+        log = await SqliteLog.open(settings.data_dir)
+        try:
+            snapshot_dir = settings.data_dir / "snapshots"
+            state, snapshot_index = restore(log, snapshot_dir)
+        except BaseException:
+            await log.close()
+            raise
+        server = cls(settings, log, state, clock, rng)
+        server.snapshots = Snapshotter(
+            server.context,
+            log,
+            snapshot_dir,
+            interval_s=settings.snapshot_interval_s,
+            threshold=settings.snapshot_threshold,
+            trailing=settings.trailing_entries,
+        )
+        server.snapshots.start_from(snapshot_index)
+        logger.info("state.restored", index=state.index, snapshot_index=snapshot_index)
+        return server
+
+    @property
+    def state(self) -> State:
+        """The newest State."""
+        return self.committer.state
+
+    async def run(self) -> None:
+        """Lead until cancelled."""
+        keys = self.settings.data_dir / "keystore" if self.settings.data_dir is not None else None
+        self.committer.listen(self._leader.on_news)
+        self._leader.take_over()
+        async with asyncio.TaskGroup() as duties:
+            duties.create_task(self._applier.run(), name="plan-applier")
+            duties.create_task(self._worker.run(self.settings.enabled_schedulers), name="worker")
+            duties.create_task(self._leader.run(), name="leader")
+            if self.snapshots is not None:
+                duties.create_task(self.snapshots.run(), name="snapshots")
+            self.signing_keys = (await self._signing_key(keys),)
+            self.started.set()
+
+    async def close(self) -> None:
+        """Finish what was appended and release the data directory."""
+        await self.log.close()
+
+    async def _signing_key(self, directory: Path | None) -> SigningKey:
+        return await asyncio.to_thread(load_or_create_key, directory, self.context.new_id())

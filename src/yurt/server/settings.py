@@ -1,0 +1,29 @@
+"""What a server is told at its start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from yurt.model.job import BATCH, CORE, SERVICE, SYSBATCH, SYSTEM
+from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND, MIN_HEARTBEAT_TTL_S
+from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
+
+
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server is told at its start. Without `data_dir` it keeps nothing."""
+
+    name: str
+    region: str = "global"
+    datacenter: str = "dc1"
+    data_dir: Path | None = None
+    enabled_schedulers: tuple[str, ...] = (SERVICE, BATCH, SYSTEM, SYSBATCH, CORE)
+    min_heartbeat_ttl_s: float = MIN_HEARTBEAT_TTL_S
+    heartbeat_grace_s: float = HEARTBEAT_GRACE_S
+    max_heartbeats_per_second: float = MAX_HEARTBEATS_PER_SECOND
+    snapshot_interval_s: float = SNAPSHOT_INTERVAL_S
+    snapshot_threshold: int = SNAPSHOT_THRESHOLD
+    trailing_entries: int = TRAILING_ENTRIES
+    job_max_count: int = 50_000
+    rpc_advertise: str = "127.0.0.1:4647"

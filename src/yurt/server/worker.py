@@ -1,0 +1,136 @@
+"""A worker: takes evaluations, schedules them, submits their plans."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from random import Random
+
+from yurt.model.evaluation import Evaluation
+from yurt.observe.logger import get_logger
+from yurt.scheduler.attempt import Attempt
+from yurt.scheduler.schedule import PLAN_ATTEMPTS_MAX, give_up, schedule
+from yurt.scheduler.view import View
+from yurt.server.broker import Broker, Delivery, NotOutstanding
+from yurt.server.context import ServerContext
+from yurt.server.plan_applier import PlanApplier, PlanResult
+
+# Evaluations scheduled against one view and committed in one append. More would make the first
+# allocations of the batch wait; fewer would pay the fixed costs more often.
+EVALS_PER_BATCH_MAX = 64
+
+logger = get_logger("worker")
+
+
+class Worker:
+    """Schedules evaluations in the server's own loop."""
+
+    def __init__(self, context: ServerContext, broker: Broker, applier: PlanApplier) -> None:
+        self._context = context
+        self._clock = context.clock
+        self._broker = broker
+        self._applier = applier
+        self._wake = asyncio.Event()
+        # Where evaluations go that still wait for capacity; the leader sets it.
+        self.reblock: Callable[[Evaluation], None] = lambda evaluation: None
+
+    def wake(self) -> None:
+        """Look at the broker again."""
+        self._wake.set()
+
+    async def run(self, types: Sequence[str]) -> None:
+        """Work on evaluations of `types` until cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while not self._is_paused() and (batch := self._take(types)):
+                await self._process(batch)
+
+    def _is_paused(self) -> bool:
+        return self._context.state.scheduler_configuration.pause_eval_broker
+
+    def _take(self, types: Sequence[str]) -> list[Delivery]:
+        batch: list[Delivery] = []
+        while len(batch) < EVALS_PER_BATCH_MAX:
+            delivery = self._broker.dequeue(types, now=self._clock.monotonic())
+            if delivery is None:
+                break
+            batch.append(delivery)
+        return batch
+
+    async def _process(self, batch: list[Delivery]) -> None:
+        """Schedule a batch against one view, each evaluation seeing the ones before it."""
+        view = View(self._context.state)
+        passes: list[tuple[Delivery, Attempt]] = []
+        for delivery in batch:
+            attempt = self._schedule(view, delivery, attempt=0)
+            if attempt is not None:
+                passes.append((delivery, attempt))
+        if not passes:
+            return
+        try:
+            results = await self._applier.submit([attempt for _, attempt in passes])
+        except Exception:
+            logger.exception("plans.not_committed", evaluations=len(passes))
+            for delivery, _ in passes:
+                self._nack(delivery)
+            return
+        for (delivery, attempt), result in zip(passes, results, strict=True):
+            if result.is_complete:
+                self._ack(delivery, attempt)
+            else:
+                await self._try_again(delivery, result)
+
+    def _schedule(self, view: View, delivery: Delivery, *, attempt: int) -> Attempt | None:
+        """Make one pass; one bad evaluation fails alone, and comes back later."""
+        evaluation = delivery.evaluation
+        try:
+            return schedule(
+                view, evaluation, now=self._clock.now_ns(), rng=Random(f"{evaluation.id}/{attempt}")
+            )
+        except Exception:
+            logger.exception("evaluation.failed", eval_id=evaluation.id, job_id=evaluation.job_id)
+            self._nack(delivery)
+            return None
+
+    async def _try_again(self, delivery: Delivery, result: PlanResult) -> None:
+        """Schedule and submit on a fresher State, as long as there is progress or patience."""
+        evaluation = delivery.evaluation
+        failures = tries = 0
+        try:
+            while True:
+                tries += 1
+                failures = 0 if result.made_progress else failures + 1
+                self._broker.keep(delivery, now=self._clock.monotonic())
+                attempt: Attempt | None
+                if failures < PLAN_ATTEMPTS_MAX[evaluation.type]:
+                    attempt = self._schedule(View(self._context.state), delivery, attempt=tries)
+                else:
+                    rng = Random(f"{evaluation.id}/give-up")
+                    attempt = give_up(evaluation, now=self._clock.now_ns(), rng=rng)
+                if attempt is None:
+                    return
+                (result,) = await self._applier.submit([attempt])
+                if result.is_complete:
+                    self._ack(delivery, attempt)
+                    return
+        except NotOutstanding:
+            return  # the delivery timed out; whoever gets it next starts over
+        except Exception:
+            logger.exception("plan.not_committed", eval_id=evaluation.id)
+            self._nack(delivery)
+
+    def _ack(self, delivery: Delivery, attempt: Attempt) -> None:
+        try:
+            self._broker.ack(delivery, now=self._clock.monotonic(), wall=self._clock.now_ns())
+        except NotOutstanding:
+            return
+        if attempt.reblock:
+            self.reblock(attempt.evaluation)
+        self.wake()
+
+    def _nack(self, delivery: Delivery) -> None:
+        try:
+            self._broker.nack(delivery, now=self._clock.monotonic())
+        except NotOutstanding:
+            return
