@@ -19,6 +19,9 @@ STRING_CHARACTERS_MAX = 4 * 1024 * 1024
 COLLECTION_ITEMS_MAX = 65_536
 """Most items of one collection that an expression may build."""
 
+VALUE_DEPTH_MAX = 64
+"""Deepest nesting of lists and objects in a value that an expression builds."""
+
 WORK_MAX = 2_000_000
 """Most steps that evaluating one file may take: expressions visited, values copied, characters produced.
 

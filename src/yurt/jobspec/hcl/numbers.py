@@ -84,6 +84,10 @@ def exact(value: Number) -> int | Fraction:
     return value
 
 
+def magnitude(value: Number) -> Number:
+    return -value if value < 0 else value
+
+
 def add(left: Number, right: Number) -> Number:
     if isinstance(left, float) or isinstance(right, float):
         return _with_float(left, right, "+")
