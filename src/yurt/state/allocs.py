@@ -5,9 +5,11 @@ from __future__ import annotations
 from yurt.model.alloc import Allocation
 from yurt.model.job import JobKey
 from yurt.model.wire import AllocID, NodeID
+from yurt.state.claims import Claims
 from yurt.state.columns import NodeColumns
 from yurt.state.grouped import Grouped
 from yurt.state.table import Table
+from yurt.state.use import use_of
 from yurt.state.watches import Watches
 
 
@@ -23,6 +25,8 @@ class Allocs(Table[AllocID, Allocation]):
         self._by_node: Grouped[NodeID, AllocID] = Grouped()
         self._by_job: Grouped[JobKey, AllocID] = Grouped()
         self._live: dict[JobKey, int] = {}
+        self.claims = Claims(self.of_node)
+        columns.allocs_of = self.of_node
         self._job_family = watches.family("allocs-of-job")
         self._node_family = watches.family("allocs-of-node")
 
@@ -49,7 +53,11 @@ class Allocs(Table[AllocID, Allocation]):
             by_node.add(alloc.node_id, alloc.id)
             by_job.add(key, alloc.id)
             self._touch(alloc, key)
-        self._columns.use_each([alloc.node_id for alloc in allocs], allocs[0].resources)
+        resources = allocs[0].resources
+        self._columns.use_each([alloc.node_id for alloc in allocs], resources)
+        if claims := use_of(resources).claims:
+            for alloc in allocs:
+                self.claims.change(alloc.node_id, claims, 1)
         self._live[key] = self._live.get(key, 0) + len(allocs)
         self._table_changed(index)
 
@@ -61,12 +69,10 @@ class Allocs(Table[AllocID, Allocation]):
         if old is None:
             self._by_node.add(row.node_id, key)
             self._by_job.add(job_key, key)
-        elif not old.is_terminal:
-            self._columns.use(old.node_id, old.resources, -1)
-            self._add_live(job_key, -1)
-        if not row.is_terminal:
-            self._columns.use(row.node_id, row.resources, 1)
-            self._add_live(job_key, 1)
+        if old is None or not _same_use(old, row):
+            if old is not None:
+                self._count(old, job_key, -1)
+            self._count(row, job_key, 1)
         self._touch(row, job_key)
         self._table_changed(index)
 
@@ -78,12 +84,20 @@ class Allocs(Table[AllocID, Allocation]):
         job_key = row.job_key
         self._by_node.discard(row.node_id, key)
         self._by_job.discard(job_key, key)
-        if not row.is_terminal:
-            self._columns.use(row.node_id, row.resources, -1)
-            self._add_live(job_key, -1)
+        self._count(row, job_key, -1)
         self._touch(row, job_key)
         self._table_changed(index)
         return row
+
+    def _count(self, row: Allocation, job_key: JobKey, times: int) -> None:
+        """Count what a row uses, and that it is live, `times` times more."""
+        if row.is_client_terminal:
+            return
+        self._columns.change(row.node_id, row, times)
+        if claims := use_of(row.resources).claims:
+            self.claims.change(row.node_id, claims, times)
+        if not row.is_server_terminal:
+            self._add_live(job_key, times)
 
     def _add_live(self, key: JobKey, by: int) -> None:
         live = self._live.get(key, 0) + by
@@ -102,3 +116,12 @@ class Allocs(Table[AllocID, Allocation]):
     def _table_changed(self, index: int) -> None:
         self.index = index
         self._watches.touch(self._family, None)
+
+
+def _same_use(old: Allocation, new: Allocation) -> bool:
+    """Whether two versions of an allocation use the same, and are alike in being live."""
+    return (
+        old.resources is new.resources
+        and old.is_client_terminal == new.is_client_terminal
+        and old.is_server_terminal == new.is_server_terminal
+    )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec.structs import replace
 
+from yurt.model.computed_class import computed_class
 from yurt.model.node import (
     NODE_ELIGIBLE,
     NODE_EVENTS_MAX,
@@ -40,7 +41,12 @@ class NodeOutcome(msgspec.Struct, frozen=True, kw_only=True):
 def register_node(state: State, index: int, entry: RegisterNode) -> NodeOutcome:
     """Store a node; what operators set on it and its history outlive a new registration."""
     old = state.nodes.get(entry.node.id)
-    node = replace(entry.node, modify_index=index, status_updated_at=entry.at // SECOND_NS)
+    node = replace(
+        entry.node,
+        computed_class=entry.node.computed_class or computed_class(entry.node),
+        modify_index=index,
+        status_updated_at=entry.at // SECOND_NS,
+    )
     if old is None:
         node = _with_event(replace(node, create_index=index), "Node registered", entry.at, 0)
     else:

@@ -1,0 +1,1 @@
+"""Feasibility: which nodes a group may run on, one file per rule."""
