@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -99,20 +99,24 @@ class Call:
 
     async def body(self) -> bytes:
         """The request's body. Raises HttpError if it is too large."""
+        parts = [part async for part in self.stream(BODY_BYTES_MAX)]
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def stream(self, bytes_max: int) -> AsyncIterator[bytes]:
+        """The request's body as it comes. Raises HttpError once it is too large."""
         declared = self._request.headers.get("content-length", "")
-        if declared.isdigit() and int(declared) > BODY_BYTES_MAX:
-            raise _too_large()
-        parts: list[bytes] = []
+        if declared.isdigit() and int(declared) > bytes_max:
+            raise HttpError(413, f"request body is larger than {bytes_max} bytes")
         size = 0
         try:
             async for part in self._request.stream():
                 size += len(part)
-                if size > BODY_BYTES_MAX:
-                    raise _too_large()
-                parts.append(part)
+                if size > bytes_max:
+                    raise HttpError(413, f"request body is larger than {bytes_max} bytes")
+                if part:
+                    yield part
         except ClientDisconnect:
             raise HttpError(400, "unexpected EOF") from None
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def read(self, form: type[Any]) -> Any:  # noqa: ANN401 - an instance of `form`
         """The request's body as a Struct. Raises BadRequestBody with Go's text."""
@@ -122,7 +126,3 @@ class Call:
     async def is_disconnected(self) -> bool:
         """Whether the caller has gone away."""
         return await self._request.is_disconnected()
-
-
-def _too_large() -> HttpError:
-    return HttpError(413, f"request body is larger than {BODY_BYTES_MAX} bytes")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from yurt.agent.agent import NodeAgent
 from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
 from yurt.api.call import Call
@@ -34,8 +35,9 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 class Deps:
     """The server behind the API, and the agent around it."""
 
-    def __init__(self, server: Server, info: AgentInfo, rng: Random) -> None:
+    def __init__(self, server: Server, node_agent: NodeAgent | None, info: AgentInfo, rng: Random) -> None:
         self.server = server
+        self.node_agent = node_agent
         self.info = info
         self._rng = rng
 

@@ -19,6 +19,10 @@ class BlockedEvals:
 
     def __init__(self, release: Callable[[Evaluation], None]) -> None:
         self._release = release
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget every evaluation."""
         self._captured: dict[JobKey, Evaluation] = {}
         self._escaped: dict[JobKey, Evaluation] = {}
         self._by_node: dict[NodeID, dict[JobKey, Evaluation]] = {}

@@ -49,6 +49,10 @@ class Broker:
     def __init__(self, new_token: Callable[[], str]) -> None:
         self._new_token = new_token
         self._order = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget every evaluation."""
         self._deliveries: dict[EvalID, int] = {}
         self._owner: dict[JobKey, EvalID] = {}
         self._ready: dict[str, list[tuple[int, int, int, Evaluation]]] = {}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 
@@ -33,6 +34,11 @@ class Committer:
         self.state = state
         self._log = log
         self._listeners: list[Callable[[News], None]] = []
+        self._in_flight = 0
+        self._is_open = asyncio.Event()
+        self._is_open.set()
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
 
     def listen(self, listener: Callable[[News], None]) -> None:
         """Tell `listener` what is new after each commit, in the loop's thread."""
@@ -44,13 +50,34 @@ class Committer:
         Raises what the log raises; then nothing changed. A caller that is cancelled meanwhile only
         loses the answer.
         """
+        await self._is_open.wait()
         committed: list[Committed] = []
 
         def on_durable(first_index: int) -> None:
             committed.append(self._apply(first_index, entries))
 
-        await asyncio.shield(self._log.append([encode_entry(entry) for entry in entries], on_durable))
+        appended = self._log.append([encode_entry(entry) for entry in entries], on_durable)
+        self._in_flight += 1
+        self._is_idle.clear()
+        appended.add_done_callback(self._landed)
+        await asyncio.shield(appended)
         return committed[0]
+
+    @contextlib.asynccontextmanager
+    async def standstill(self) -> AsyncIterator[None]:
+        """Hold back new entries, once those on their way have landed, for as long as the block lasts."""
+        await self._is_open.wait()
+        self._is_open.clear()
+        try:
+            await self._is_idle.wait()
+            yield
+        finally:
+            self._is_open.set()
+
+    def _landed(self, _appended: asyncio.Future[int]) -> None:
+        self._in_flight -= 1
+        if self._in_flight == 0:
+            self._is_idle.set()
 
     def _apply(self, first_index: int, entries: Sequence[Entry]) -> Committed:
         state = self.state

@@ -70,6 +70,12 @@ class Leader:
                 self._heartbeats.expect(node.id, now=now, within_s=FAILOVER_HEARTBEAT_S)
         self._worker.wake()
 
+    def start_over(self) -> None:
+        """Forget everything that waits, and begin with what State holds now."""
+        self._broker.clear()
+        self.blocked.clear()
+        self.take_over()
+
     def on_news(self, news: News) -> None:
         """React to what was just applied."""
         context = self._context

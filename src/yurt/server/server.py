@@ -9,8 +9,10 @@ from random import Random
 from yurt.clock import Clock
 from yurt.log.contract import Log
 from yurt.log.memory import MemoryLog
+from yurt.log.snapshot_format import SnapshotHeader
 from yurt.log.sqlite import SqliteLog
 from yurt.observe.logger import get_logger
+from yurt.server.archive import ArchiveMeta, read_archive, write_archive
 from yurt.server.broker import Broker
 from yurt.server.commands.jobs import JobCommands
 from yurt.server.commands.nodes import NodeCommands
@@ -22,8 +24,9 @@ from yurt.server.leader import Leader
 from yurt.server.plan_applier import PlanApplier
 from yurt.server.restore import restore
 from yurt.server.settings import ServerSettings
-from yurt.server.snapshots import Snapshotter
+from yurt.server.snapshots import STATE_KIND, Snapshotter
 from yurt.server.worker import Worker
+from yurt.state.snapshot import dump, row_counts
 from yurt.state.state import State
 
 logger = get_logger("server")
@@ -100,6 +103,28 @@ class Server:
                 duties.create_task(self.snapshots.run(), name="snapshots")
             self.signing_keys = (await self._signing_key(keys),)
             self.started.set()
+
+    async def save_archive(self, target: Path) -> str:
+        """Write all State to an archive in the background; returns its SHA-256 in hex."""
+        now = self.clock.now_ns()
+        header = SnapshotHeader(index=self.state.index, created_at_ns=now, kind=STATE_KIND)
+        meta = ArchiveMeta(index=self.state.index, created_at_ns=now, tables=row_counts(self.state))
+        return await asyncio.to_thread(write_archive, target, header, dump(self.state), meta)
+
+    async def restore_archive(self, source: Path) -> None:
+        """Replace all State by an archive's. Raises ArchiveRefused; then nothing has changed.
+
+        Indexes go on from here, so that nobody who waits for a newer one is left waiting.
+        """
+        restored = await asyncio.to_thread(read_archive, source, self.state.watches)
+        async with self.committer.standstill():
+            restored.index = max(self.log.last_index, restored.index) + 1
+            if self.snapshots is not None:
+                await self.snapshots.write(restored)
+            await self.log.reset(restored.index + 1)
+            self.state.become(restored)
+        self._leader.start_over()
+        logger.warning("state.replaced", index=self.state.index)
 
     async def close(self) -> None:
         """Finish what was appended and release the data directory."""

@@ -12,6 +12,7 @@ from yurt.log.snapshot_format import SnapshotHeader
 from yurt.observe.logger import get_logger
 from yurt.server.context import ServerContext
 from yurt.state.snapshot import dump
+from yurt.state.state import State
 
 SNAPSHOT_INTERVAL_S = 120.0
 SNAPSHOT_THRESHOLD = 8192
@@ -60,14 +61,15 @@ class Snapshotter:
             except YurtError as error:
                 logger.error("snapshot.failed", error=str(error), directory=str(self._directory))
 
-    async def write(self) -> Path:
-        """Write a snapshot now; the loop goes on meanwhile."""
-        index = self._context.state.index
+    async def write(self, state: State | None = None) -> Path:
+        """Write a snapshot now, of the newest State unless another is given; the loop goes on meanwhile."""
+        state = state or self._context.state
+        index = state.index
         header = SnapshotHeader(index=index, created_at_ns=self._context.clock.now_ns(), kind=STATE_KIND)
-        chunks = dump(self._context.state)
-        path = await asyncio.to_thread(write_snapshot, self._directory, header, chunks)
+        path = await asyncio.to_thread(write_snapshot, self._directory, header, dump(state))
         self._last_index = index
         logger.info("snapshot.written", index=index, path=str(path))
-        if index - self._trailing >= self._log.first_index:
-            await self._log.compact(index - self._trailing)
+        behind = min(index, self._log.last_index) - self._trailing
+        if behind >= self._log.first_index:
+            await self._log.compact(behind)
         return path

@@ -27,6 +27,7 @@ from yurt.model.node_pool import NodePool
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state.state import SCHEDULER_CONFIGURATION_KEY, State
+from yurt.state.watches import Watches
 
 SNAPSHOT_FORMAT = 1
 
@@ -197,9 +198,9 @@ def _alloc_row(alloc: Allocation, jobs: _Numbers, resources: _Numbers, metrics: 
     )
 
 
-def load(chunks: Iterable[bytes]) -> State:
-    """Read a State that `dump` wrote. Raises SnapshotUnreadable."""
-    state = State()
+def load(chunks: Iterable[bytes], watches: Watches | None = None) -> State:
+    """Read a State that `dump` wrote, for these watchers or new ones. Raises SnapshotUnreadable."""
+    state = State(watches)
     loader = _Loader(state)
     remaining = iter(chunks)
     try:
@@ -326,6 +327,11 @@ class _Loader:
 
 def _rows_of(kind: Any) -> msgspec.msgpack.Decoder[Any]:  # noqa: ANN401 - any type that msgspec decodes
     return msgspec.msgpack.Decoder(list[kind])
+
+
+def row_counts(state: State) -> dict[str, int]:
+    """How many objects each table holds."""
+    return {table.name: len(table) for table in _tables(state)}
 
 
 def _tables(state: State) -> tuple[Any, ...]:

@@ -35,9 +35,9 @@ class News:
 class State:
     """Everything the servers know, as of `index`. One thread owns it; only `apply` changes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, watches: Watches | None = None) -> None:
         self.index = 0
-        self.watches = Watches()
+        self.watches = watches or Watches()
         self.columns = NodeColumns()
         self.nodes = Nodes(self.watches, self.columns)
         self.jobs = Jobs(self.watches)
@@ -65,6 +65,16 @@ class State:
         """Hand over the news since the last call."""
         news, self._news = self._news, News()
         return news
+
+    def become(self, other: State) -> None:
+        """Take over everything `other` holds, which must share these watches and not be used any more.
+
+        Whoever holds this State keeps it, and whoever watches anything of it is woken.
+        """
+        assert other.watches is self.watches, "the watchers of a State must see what it becomes"
+        self.__dict__.update(other.__dict__)
+        self.watches.touch_all()
+        self.watches.flush()
 
     def _put_builtins(self) -> None:
         """What every cluster has from the start; index 1 keeps these tables blockable."""

@@ -20,7 +20,8 @@ from yurt.model.forms import JobForm
 from yurt.model.go_types import Folded, FoldedAs, Uint64
 from yurt.model.job import JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, SYSTEM, Job, JobKey
 from yurt.model.job_summary import JobSummary
-from yurt.model.validate import job_errors, job_warnings
+from yurt.model.multi_error import warnings_text
+from yurt.model.validate import JobRules, job_errors, job_warnings
 from yurt.model.wire import DEFAULT_NAMESPACE, JobID, Wire
 from yurt.server.commands.jobs import JobRefused
 
@@ -317,14 +318,19 @@ class JobHandlers:
 
     def _validated(self, job: Job) -> str:
         """The warnings about a job. Raises JobRefused with all that is wrong."""
-        errors = job_errors(job)
+        state = self._deps.state
+        namespace = state.namespaces.get(job.namespace)
+        rules = JobRules(
+            count_max=self._deps.server.settings.job_max_count,
+            namespace_exists=namespace is not None,
+            node_pool_exists=job.node_pool in state.node_pools,
+            capabilities=namespace.capabilities if namespace is not None else None,
+        )
+        errors = job_errors(job, rules)
         if errors is not None:
             raise JobRefused(str(errors))
-        if job.namespace not in self._deps.state.namespaces:
-            raise JobRefused(f'job "{job.id}" is in nonexistent namespace "{job.namespace}"')
-        if job.node_pool not in self._deps.state.node_pools:
-            raise JobRefused(f'job "{job.id}" is in nonexistent node pool "{job.node_pool}"')
-        return job_warnings(job)
+        oversubscription = state.scheduler_configuration.memory_oversubscription_enabled
+        return warnings_text(job_warnings(job, memory_oversubscription=oversubscription))
 
 
 def _check_early(request: JobRegisterRequest) -> None:

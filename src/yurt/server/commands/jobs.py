@@ -13,6 +13,7 @@ from yurt.model.evaluation import (
     Evaluation,
 )
 from yurt.model.job import JOB_PRIORITY_DEFAULT, SERVICE, Job, JobKey
+from yurt.model.validate import index_errors, update_errors
 from yurt.model.wire import EvalID, JobID
 from yurt.server.context import ServerContext
 from yurt.state.apply_jobs import JobOutcome
@@ -60,9 +61,9 @@ class JobCommands:
         context = self._context
         existing = context.state.jobs.get(job.key)
         if existing is not None:
-            refuse_change_of_kind(existing, job)
+            _refuse(update_errors(existing, job))
         if enforce_index is not None:
-            refuse_wrong_index(existing, enforce_index)
+            _refuse(index_errors(existing, enforced=enforce_index))
         now = context.clock.now_ns()
         evals: tuple[Evaluation, ...] = ()
         if not job.is_periodic and not job.is_parameterized:
@@ -75,7 +76,7 @@ class JobCommands:
         assert isinstance(outcome, JobOutcome)
         if outcome.conflict:
             assert enforce_index is not None
-            refuse_wrong_index(outcome.job, enforce_index)
+            _refuse(index_errors(outcome.job, enforced=enforce_index))
         assert outcome.job is not None
         return JobRegistered(
             index=committed.index,
@@ -146,28 +147,7 @@ class JobCommands:
         )
 
 
-def refuse_change_of_kind(old: Job, new: Job) -> None:
-    """What a job is cannot change while it exists."""
-    if old.type != new.type:
-        raise JobRefused(f'cannot update job from type "{old.type}" to "{new.type}"')
-    for word, before, after in (
-        ("periodic", old.periodic is not None, new.periodic is not None),
-        ("parameterized", old.parameterized_job is not None, new.parameterized_job is not None),
-    ):
-        if before and not after:
-            raise JobRefused(f"cannot update {word} job to being non-{word}")
-        if after and not before:
-            raise JobRefused(f"cannot update non-{word} job to being {word}")
-
-
-def refuse_wrong_index(existing: Job | None, enforced: int) -> None:
-    """An enforced index must be the stored job's; 0 demands that there is none."""
-    prefix = f"Enforcing job modify index {enforced}"
-    if existing is None and enforced != 0:
-        raise JobRefused(f"{prefix}: job does not exist")
-    if existing is not None and enforced == 0:
-        raise JobRefused(f"{prefix}: job already exists")
-    if existing is not None and enforced != existing.job_modify_index:
-        raise JobRefused(
-            f"{prefix}: job exists with conflicting job modify index: {existing.job_modify_index}"
-        )
+def _refuse(errors: list[str]) -> None:
+    """Refuse with the first of the problems, if there is one."""
+    if errors:
+        raise JobRefused(errors[0])

@@ -1,0 +1,1 @@
+"""What people may see of allocations on this node: files and logs."""

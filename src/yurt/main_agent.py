@@ -1,0 +1,199 @@
+"""The agent: a server, a node agent or both, in one process, until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from random import Random, SystemRandom
+
+import msgspec
+import uvloop
+
+from yurt.agent.agent import NodeAgent
+from yurt.agent.server_link import HttpServerLink, ServerLink
+from yurt.api.app import HttpApp
+from yurt.api.deps import AgentInfo, Deps
+from yurt.api.http_server import HttpServer, bind
+from yurt.api.internal.rpc import rpc_routes
+from yurt.api.v1.table import v1_routes
+from yurt.clock import SystemClock
+from yurt.config import AgentConfig, reloadable_changes, reloaded
+from yurt.config.client_settings import client_settings
+from yurt.errors import YurtError
+from yurt.observe import logger as log_setup
+from yurt.observe.logger import get_logger
+from yurt.server.server import Server
+from yurt.server.settings import ServerSettings
+from yurt.start_banner import banner
+
+# How long open requests may go on once the agent is told to stop.
+STOP_GRACE_S = 5.0
+
+logger = get_logger("agent")
+
+
+def run(config: AgentConfig, reload: Callable[[], AgentConfig] | None = None) -> int:
+    """Run an agent until SIGINT or SIGTERM; SIGHUP calls `reload`. Returns the exit code.
+
+    Raises YurtError with one clear line if it cannot start.
+    """
+    log_setup.configure(config.log_level, json=config.log_json, stream=sys.stdout)
+    with contextlib.ExitStack() as cleanup:
+        keeps = bool(config.data_dir)
+        if not keeps:
+            config = _with_temporary_data_dir(config, cleanup)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(_Agent(config, reload, keeps=keeps).run())
+
+
+class _Agent:
+    """The parts of one agent, and their lives."""
+
+    def __init__(self, config: AgentConfig, reload: Callable[[], AgentConfig] | None, *, keeps: bool) -> None:
+        self._config = config
+        self._keeps = keeps
+        self._reload = reload
+        self._clock = SystemClock()
+        # Seeded from the machine: ids must not repeat, and reading its entropy for each would cost.
+        self._rng = Random(SystemRandom().getrandbits(256))
+        self._stop = asyncio.Event()
+
+    async def run(self) -> int:
+        """Start everything, serve, and stop everything."""
+        config = self._config
+        async with contextlib.AsyncExitStack() as parts:
+            # Ports first: an agent that cannot serve must not touch its data.
+            http_sockets = [
+                bind(host, config.ports.http, "ports.http") for host in config.addresses.http_hosts
+            ]
+            rpc_sockets = (
+                [bind(config.addresses.rpc, config.ports.rpc, "ports.rpc")] if config.server.enabled else []
+            )
+            for sock in (*http_sockets, *rpc_sockets):
+                parts.callback(sock.close)
+            server = await self._open_server(parts)
+            link: ServerLink | None = server.nodes if server is not None else None
+            node_agent = await self._open_client(parts, link)
+            sys.stdout.write(banner(config, node_agent.node_id if node_agent is not None else ""))
+            for notice in config.notices:
+                logger.warning(notice.event, text=notice.text, keys=list(notice.keys))
+            self._watch_signals()
+            duties: list[Awaitable[None]] = []
+            if server is not None:
+                duties.append(server.run())
+                app = HttpApp(
+                    v1_routes(Deps(server, node_agent, self._info(server), self._rng)),
+                    extra_headers=config.http_api_response_headers,
+                )
+                duties.append(HttpServer(app, http_sockets).serve(self._stop, STOP_GRACE_S))
+                rpc = HttpApp(rpc_routes(server.nodes))
+                duties.append(HttpServer(rpc, rpc_sockets).serve(self._stop, STOP_GRACE_S))
+            if node_agent is not None:
+                duties.append(node_agent.run())
+            await self._until_stopped(duties)
+        logger.info("agent.stopped")
+        return 0
+
+    async def _until_stopped(self, duties: list[Awaitable[None]]) -> None:
+        """Run all duties until told to stop; one that fails ends the agent with its error."""
+        tasks = [asyncio.ensure_future(duty) for duty in duties]
+        stop = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({*tasks, stop}, return_when=asyncio.FIRST_COMPLETED)
+            failed = next((task for task in tasks if task.done() and task.exception() is not None), None)
+            if failed is not None:
+                failed.result()
+        finally:
+            self._stop.set()
+            for task in (*tasks, stop):
+                task.cancel()
+            await asyncio.gather(*tasks, stop, return_exceptions=True)
+
+    async def _open_server(self, parts: contextlib.AsyncExitStack) -> Server | None:
+        if not self._config.server.enabled:
+            return None
+        server = await Server.open(_server_settings(self._config, keeps=self._keeps), self._clock, self._rng)
+        parts.push_async_callback(server.close)
+        return server
+
+    async def _open_client(
+        self, parts: contextlib.AsyncExitStack, link: ServerLink | None
+    ) -> NodeAgent | None:
+        config = self._config
+        if not config.client.enabled:
+            return None
+        if link is None:
+            remote = HttpServerLink(config.client.servers)
+            parts.push_async_callback(remote.close)
+            link = remote
+        node_agent = await NodeAgent.open(client_settings(config), link, self._clock, self._rng)
+        parts.push_async_callback(node_agent.close)
+        return node_agent
+
+    def _info(self, server: Server) -> AgentInfo:
+        config = self._config
+        return AgentInfo(
+            name=config.name,
+            region=config.region,
+            datacenter=config.datacenter,
+            config=config.as_nomad_json(),
+            http_address=config.advertise.http,
+            rpc_address=server.settings.rpc_advertise,
+            has_client=config.client.enabled,
+            pid=os.getpid(),
+        )
+
+    def _watch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop.set)
+        loop.add_signal_handler(signal.SIGHUP, self._on_hangup)
+
+    def _on_hangup(self) -> None:
+        """Take over what can change while running; a bad file changes nothing."""
+        if self._reload is None:
+            return
+        try:
+            fresh = self._reload()
+        except YurtError as error:
+            logger.error("config.not_reloaded", error=str(error))
+            return
+        applied, ignored = reloadable_changes(self._config, fresh)
+        self._config = reloaded(self._config, fresh)
+        log_setup.configure(self._config.log_level, json=self._config.log_json, stream=sys.stdout)
+        logger.info("config.reloaded", applied=list(applied), needs_restart=list(ignored))
+
+
+def _with_temporary_data_dir(config: AgentConfig, cleanup: contextlib.ExitStack) -> AgentConfig:
+    """A dev agent that was given no data_dir gets one that goes with it."""
+    assert config.dev, "only a dev agent may lack a data_dir"
+    directory = tempfile.mkdtemp(prefix="yurt-dev-")
+    cleanup.callback(shutil.rmtree, directory, ignore_errors=True)
+    # Tasks run as other users too and must reach their directories below.
+    Path(directory).chmod(0o755)
+    return msgspec.structs.replace(config, data_dir=directory)
+
+
+def _server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
+    server = config.server
+    return ServerSettings(
+        name=config.name,
+        region=config.region,
+        datacenter=config.datacenter,
+        data_dir=Path(config.directories().server) if keeps else None,
+        min_heartbeat_ttl_s=server.min_heartbeat_ttl_s,
+        heartbeat_grace_s=server.heartbeat_grace_s,
+        max_heartbeats_per_second=server.max_heartbeats_per_second,
+        snapshot_interval_s=server.raft_snapshot_interval_s,
+        snapshot_threshold=server.raft_snapshot_threshold,
+        trailing_entries=server.raft_trailing_logs,
+        job_max_count=server.job_max_count,
+        rpc_advertise=config.advertise.rpc,
+    )
