@@ -81,7 +81,7 @@ def _signals(group: Folded) -> Iterator[str]:
         if task.get("KillSignal"):
             yield task["KillSignal"]
         for block in (*task.get("Templates", ()), task.get("Vault", {})):
-            if block.get("ChangeMode") == "signal":
+            if block.get("ChangeMode") == "signal" and block["ChangeSignal"]:
                 yield block["ChangeSignal"]
 
 

@@ -58,6 +58,8 @@ def canonical_job(
     if "UI" in out:
         out["UI"] = _ui(out["UI"])
     drop_empty(out)
+    for block in (*out.get("Spreads", ()), out.get("ParameterizedJob", {})):
+        drop_empty(block)
     groups = [
         stored_group(group, job=out, scaling_id=_scaling_id(group, existing), new_id=new_id)
         for group in out.get("TaskGroups", ())

@@ -23,6 +23,8 @@ def stored_group(group: Folded, *, job: Folded, scaling_id: str | None, new_id: 
     for name in _IGNORED:
         group.pop(name, None)
     drop_empty(group)
+    for spread in group.get("Spreads", ()):
+        drop_empty(spread)
     name = group.get("Name", "")
     if "Networks" in group:
         group["Networks"] = stored_networks(group["Networks"])

@@ -68,10 +68,11 @@ def stored_task(task: Folded, *, job: Folded, group: str) -> None:
         task["Services"] = stored_services(task["Services"], job=job, group=group, task=task.get("Name", ""))
     if "Vault" in task and not task["Vault"]["Namespace"]:
         task["Vault"]["Namespace"] = job.get("VaultNamespace", "")
-    for artifact in task.get("Artifacts", ()):
-        drop_empty(artifact)
-    if "Actions" in task:
-        task["Actions"] = [_action(action) for action in task["Actions"]]
+    for block in (*task.get("Artifacts", ()), *resources.get("Devices", ())):
+        drop_empty(block)
+    for name in ("Actions", "Secrets"):
+        if name in task:
+            task[name] = [_without_empty(block) for block in task[name]]
     _settle_identities(task)
 
 
@@ -91,8 +92,8 @@ def stored_networks(networks: list[Folded]) -> list[Folded]:
     return out
 
 
-def _action(action: Folded) -> Folded:
-    return action if action.get("Args") else {name: value for name, value in action.items() if name != "Args"}
+def _without_empty(block: Folded) -> Folded:
+    return {name: value for name, value in block.items() if value}
 
 
 def _settle_identities(task: Folded) -> None:
