@@ -1,0 +1,1 @@
+"""Benchmarks: one module per thing timed, each with its targets."""
