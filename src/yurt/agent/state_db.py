@@ -8,13 +8,13 @@ import sqlite3
 from pathlib import Path
 
 import msgspec
-import structlog
 
 from yurt.errors import YurtError
 from yurt.model.alloc import AllocDeploymentStatus
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.task_state import TaskState
 from yurt.model.wire import AllocID
+from yurt.observe.logger import get_logger
 
 STATE_FILE = "state.db"
 SCHEMA_VERSION = 1
@@ -29,7 +29,7 @@ _PUT_ALLOC = "INSERT OR REPLACE INTO allocs VALUES (?, ?)"
 _PUT_TASK = "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)"
 _PUT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 
-logger = structlog.get_logger(__name__)
+logger = get_logger("agent")
 
 
 class StateUnusable(YurtError):

@@ -1,0 +1,1 @@
+"""The steps around an allocation's run, a file each."""

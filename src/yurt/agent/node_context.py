@@ -1,0 +1,59 @@
+"""What all runners of a node share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from random import Random
+from typing import Any
+
+from yurt.agent.alloc_dir import AllocDirs
+from yurt.agent.drivers import Driver
+from yurt.agent.settings import ClientSettings
+from yurt.agent.state_db import StateDb
+from yurt.agent.task_env import host_environment
+from yurt.clock import Clock
+from yurt.model.node import Node
+from yurt.model.wire import AllocID
+
+
+class NodeContext:
+    """The node's settings, time, drivers, directories and memory; `node` is replaced when it changes."""
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        *,
+        node: Node,
+        drivers: Mapping[str, Driver],
+        dirs: AllocDirs,
+        db: StateDb,
+        clock: Clock,
+        rng: Random,
+    ) -> None:
+        self.settings = settings
+        self.node = node
+        self.drivers = drivers
+        self.dirs = dirs
+        self.db = db
+        self.clock = clock
+        self.rng = rng
+        # Set once a server has answered; tasks that were lost while the agent was away wait for it.
+        self.server_reached = asyncio.Event()
+        # Waits until an allocation is over; False for one that this node does not have.
+        self.wait_until_over: Callable[[AllocID], Awaitable[bool]] = _has_no_allocs
+        self.host_env = host_environment(os.environ, frozenset(settings.env_denylist))
+
+    async def sleep_until_done(self, seconds: float, *others: asyncio.Future[Any]) -> bool:
+        """Sleep; True when the time has passed, False when one of `others` was done before."""
+        pause = asyncio.ensure_future(self.clock.sleep(seconds))
+        try:
+            await asyncio.wait((pause, *others), return_when=asyncio.FIRST_COMPLETED)
+            return pause.done() and not any(other.done() for other in others)
+        finally:
+            pause.cancel()
+
+
+async def _has_no_allocs(_alloc_id: AllocID) -> bool:
+    return False

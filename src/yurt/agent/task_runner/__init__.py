@@ -1,0 +1,1 @@
+"""One task on its node: prepared, started, watched, restarted, killed."""

@@ -1,0 +1,1 @@
+"""The steps around a task's run, a file each."""

@@ -1,0 +1,13 @@
+"""All steps around a task's run, in the order in which they prepare its start."""
+
+from __future__ import annotations
+
+from yurt.agent.task_runner.hook import HookFactory
+from yurt.agent.task_runner.hooks import dispatch_payload, task_dir, validate, volumes
+
+HOOKS: tuple[HookFactory, ...] = (
+    validate.make,
+    task_dir.make,
+    dispatch_payload.make,
+    volumes.make,
+)
