@@ -24,8 +24,8 @@ class Session:
         *,
         environment: Mapping[str, str],
         settings: ClientSettings,
-        now: Callable[[], int] = time.time_ns,
-        sleep: Callable[[float], None] = time.sleep,
+        now: Callable[[], int],
+        sleep: Callable[[float], None],
     ) -> None:
         self.console = console
         self.environment = environment
@@ -41,6 +41,11 @@ class Session:
             self._client = Client.of(self.settings)
         return self._client
 
+    def close(self) -> None:
+        """Close the client's connection, if there is one."""
+        if self._client is not None:
+            self._client.close()
+
     @classmethod
     def of(cls, options: GeneralOptions) -> "Session":
         """Make the session of this process."""
@@ -53,7 +58,13 @@ class Session:
             force_color=options.force_color,
         )
         console = Console(sys.stdout, sys.stderr, sys.stdin, colours=colours, is_terminal=is_terminal)
-        return cls(console, environment=environment, settings=settings_of(options, environment))
+        return cls(
+            console,
+            environment=environment,
+            settings=settings_of(options, environment),
+            now=time.time_ns,
+            sleep=time.sleep,
+        )
 
 
 def settings_of(options: GeneralOptions, environment: Mapping[str, str]) -> ClientSettings:

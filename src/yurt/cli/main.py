@@ -88,6 +88,8 @@ def _run(command: "Command[Any]", arguments: list[str]) -> int:
     except CommandError as error:
         session.console.error(str(error))
         return error.exit_code
+    finally:
+        session.close()
 
 
 def _help_of(command: "Command[Any]") -> str:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ge
 
 import msgspec
 
-from yurt.cli.durations import parse_duration
 from yurt.cli.errors import FlagError
+from yurt.model.durations import parse_duration
 
 TRUE_WORDS = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 FALSE_WORDS = frozenset({"0", "f", "F", "FALSE", "false", "False"})
@@ -225,10 +225,10 @@ def _value(declared: Declared, name: str, text: str) -> str | int:
     if declared.kind == "text":
         return text
     if declared.flag.form == "duration":
-        duration = parse_duration(text)
-        if duration is None:
-            raise FlagError(f'invalid value "{text}" for flag -{name}: parse error')
-        return duration
+        try:
+            return parse_duration(text)
+        except ValueError as error:
+            raise FlagError(f'invalid value "{text}" for flag -{name}: parse error') from error
     if declared.flag.form == "index":
         return _index(name, text)
     try:

@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from yurt.cli.durations import DAY_NS, HOUR_NS, MINUTE_NS, SECOND_NS, format_duration
+from yurt.model.durations import duration_text
+from yurt.model.times import HOUR_NS, MINUTE_NS, SECOND_NS, time_ns
 
+DAY_NS = 24 * HOUR_NS
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = (
     ("y", 365 * DAY_NS),
@@ -18,14 +20,7 @@ UNITS_SHOWN_MAX = 2
 
 def time_of(text: str) -> int:
     """Read RFC 3339 text as nanoseconds; empty and zero times are 0."""
-    if not text or text.startswith("0001-01-01T00:00:00"):
-        return 0
-    whole, dot, rest = text.partition(".")
-    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-    zone = rest[len(digits) :] if dot else ""
-    at = datetime.fromisoformat(whole + zone)
-    fraction = int((digits + "0" * 9)[:9])
-    return (at - _EPOCH) // timedelta(seconds=1) * SECOND_NS + fraction
+    return time_ns(text or None)
 
 
 def absolute(at_ns: int) -> str:
@@ -68,4 +63,4 @@ def largest_units(duration_ns: int) -> str:
 def launch_time(at_ns: int, now_ns: int) -> str:
     """Write a future launch with its distance in hours, minutes and seconds."""
     distance = (at_ns - now_ns) // SECOND_NS * SECOND_NS
-    return f"{absolute(at_ns)} ({format_duration(distance)} from now)"
+    return f"{absolute(at_ns)} ({duration_text(distance)} from now)"

@@ -37,8 +37,9 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     try:
         # Servers and clients bring much along that no other command needs.
-        config = import_module("yurt.config").load(flags)
-        return int(import_module("yurt.main_agent").run(config))
+        load = import_module("yurt.config").load
+        config = load(flags)
+        return int(import_module("yurt.main_agent").run(config, reload=lambda: load(flags)))
     except YurtError as error:
         sys.stderr.write(f"==> {error}\n")
         return 1

@@ -1,0 +1,36 @@
+"""`yurt deployment unblock`."""
+
+from collections.abc import Sequence
+
+from yurt.cli.command import Command, Session
+from yurt.cli.common_options import FollowOptions, follow
+from yurt.cli.errors import UsageError, failing_as
+from yurt.cli.layout import short_id
+from yurt.cli.lookup import find_deployment
+from yurt.sdk import deployments
+
+
+def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> int:
+    """Unblock a deployment."""
+    if len(arguments) != 1:
+        raise UsageError("This command takes one argument: <deployment id>")
+    deployment = find_deployment(session, arguments[0])
+    with failing_as("Error unblocking deployment"):
+        changed = deployments.unblock(session.client, deployment.id).value
+    done = f'Deployment "{short_id(deployment.id, verbose=options.verbose)}" unblocked'
+    return follow(session, session.client, changed.eval_id, options, done=done)
+
+
+COMMAND = Command(
+    path="deployment unblock",
+    options=FollowOptions,
+    run=run,
+    usage="[options] <deployment id>",
+    description="""
+        Unblock is used to let a multi-region deployment go on that waits for deployments in other
+        regions.
+
+        When ACLs are enabled, this command requires a token with the 'submit-job' and 'read-job'
+        capabilities for the deployment's namespace.
+    """,
+)

@@ -1,0 +1,97 @@
+"""`yurt job stop`: stop jobs, and follow what that sets in motion."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from yurt.cli.command import Command, Session
+from yurt.cli.confirm import confirm
+from yurt.cli.errors import UsageError, failing_as
+from yurt.cli.lookup import find_job
+from yurt.cli.monitor import follow_evaluation
+from yurt.cli.options import Flag, GeneralOptions
+from yurt.sdk import jobs
+
+
+class Options(GeneralOptions, frozen=True, kw_only=True):
+    """The flags of `job stop`."""
+
+    detach: Annotated[
+        bool,
+        Flag("detach", "Return immediately instead of entering monitor mode; print the evaluation ID."),
+    ] = False
+    eval_priority: Annotated[
+        int | None,
+        Flag("eval-priority", "Override the priority of the evaluations produced by the stop.", "<n>"),
+    ] = None
+    is_global: Annotated[
+        bool, Flag("global", "Stop a multi-region job in all its regions, not only in one.")
+    ] = False
+    no_shutdown_delay: Annotated[
+        bool,
+        Flag(
+            "no-shutdown-delay",
+            "Ignore the group and task shutdown_delay configuration, so that tasks are stopped at once.",
+        ),
+    ] = False
+    purge: Annotated[
+        bool,
+        Flag(
+            "purge",
+            "Stop the job and remove it from the system, instead of leaving it to the garbage collector.",
+        ),
+    ] = False
+    yes: Annotated[bool, Flag("yes", "Automatic yes to prompts.")] = False
+    verbose: Annotated[bool, Flag("verbose", "Display full information.")] = False
+
+
+def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
+    """Stop one job or several."""
+    if not arguments:
+        raise UsageError("This command takes at least one argument: <job>")
+    found = [find_job(session, name) for name in arguments]
+    if len(arguments) == 1 and not options.yes and found[0][0] != arguments[0]:
+        question = f'Are you sure you want to stop job "{found[0][0]}"?'
+        refused = confirm(session, question, cancelled="Cancelling job stop")
+        if refused is not None:
+            return refused
+    stopped = []
+    for job_id, client in found:
+        with failing_as("Error deregistering job"):
+            answer = jobs.deregister(
+                client,
+                job_id,
+                **{
+                    "purge": options.purge,
+                    "global": options.is_global,
+                    "no_shutdown_delay": options.no_shutdown_delay,
+                    "eval_priority": options.eval_priority or "",
+                },
+            )
+        stopped.append((client, answer.value.eval_id))
+    exit_code = 0
+    for client, eval_id in stopped:
+        if not eval_id:
+            continue
+        if options.detach:
+            session.console.output(eval_id)
+        else:
+            exit_code = exit_code or follow_evaluation(session, client, eval_id, verbose=options.verbose)
+    return exit_code
+
+
+COMMAND = Command(
+    path="job stop",
+    aliases=("stop",),
+    options=Options,
+    run=run,
+    usage="[options] <job>...",
+    description="""
+        Stop an existing job. This command is used to signal allocations to shut down for the given job
+        IDs. The shutdown is followed until it is complete; an interrupt leaves the monitor, not the
+        shutdown.
+
+        When ACLs are enabled, this command requires a token with the 'submit-job' and 'read-job'
+        capabilities for the job's namespace. The 'list-jobs' capability is required to run the command
+        with job prefixes instead of exact job IDs.
+    """,
+)

@@ -1,0 +1,79 @@
+"""`yurt operator snapshot inspect`: what a snapshot file holds."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from yurt.cli.command import Command, Session
+from yurt.cli.errors import CommandError, UsageError
+from yurt.cli.layout import key_list, table
+from yurt.cli.machine_output import json_text
+from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.sizes import format_size
+from yurt.cli.snapshot_file import SnapshotInfo, SnapshotProblem, inspect_snapshot
+from yurt.cli.times import absolute
+from yurt.model.times import SECOND_NS
+
+
+class Options(GeneralOptions, frozen=True, kw_only=True):
+    """The flags of `operator snapshot inspect`."""
+
+    json: Annotated[bool, Flag("json", "Output the snapshot's description in JSON format.")] = False
+
+
+def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
+    """Describe a snapshot file."""
+    if len(arguments) != 1:
+        raise UsageError("This command takes one argument: <file>")
+    path = arguments[0]
+    try:
+        info = inspect_snapshot(path)
+    except SnapshotProblem as error:
+        raise CommandError(f"Error inspecting snapshot: {error}") from error
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise CommandError(f"Error opening snapshot file: open {path}: {cause}") from error
+    if options.json:
+        session.console.output(json_text({"Meta": info.meta, "StateSize": info.state_bytes}))
+        return 0
+    session.console.output(_keys(info))
+    counts = info.meta.get("Tables")
+    if isinstance(counts, dict) and counts:
+        session.console.output("\n" + _tables(counts))
+    return 0
+
+
+def _keys(info: SnapshotInfo) -> str:
+    meta = info.meta
+    return key_list(
+        [
+            ("Created", absolute(info.modified * SECOND_NS)),
+            ("ID", meta.get("ID", "")),
+            ("Size", format_size(info.state_bytes)),
+            ("Index", meta.get("Index", "")),
+            ("Term", meta.get("Term", "")),
+            ("Version", meta.get("Version", "")),
+        ]
+    )
+
+
+def _tables(counts: dict[str, Any]) -> str:
+    rows: list[list[object]] = [["Type", "Count"]]
+    rows.extend([name, counts[name]] for name in sorted(counts, key=lambda name: -int(counts[name])))
+    rows.append(["Total", sum(int(count) for count in counts.values())])
+    return table(rows)
+
+
+COMMAND = Command(
+    path="operator snapshot inspect",
+    options=Options,
+    run=run,
+    usage="[options] <file>",
+    description="""
+        Displays information about a snapshot file on disk, and checks that it is whole.
+
+        To inspect the file "backup.snap":
+
+          $ yurt operator snapshot inspect backup.snap
+    """,
+    is_offline=True,
+)
