@@ -6,11 +6,12 @@ import json
 import tempfile
 import time
 import uuid
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from benchmarks.agent_process import AgentProcess, agent, call, cpu_seconds, resident_mib
 from benchmarks.http_load import load, request
+from tests.support.real_agent import Answer, RealAgent, cpu_seconds, kill_launched, resident_mib, send
 
 STARTS = 60
 ENDS = 40
@@ -33,19 +34,33 @@ TARGETS = {
 
 def run() -> dict[str, float]:
     """Measure one agent in its own process."""
-    with agent() as process, tempfile.TemporaryDirectory(prefix="yurt-bench-out-") as out:
+    with tempfile.TemporaryDirectory(prefix="yurt-bench-") as work:
+        try:
+            return _measure(Path(work))
+        finally:
+            kill_launched(Path(work))
+
+
+def _measure(work: Path) -> dict[str, float]:
+    process = RealAgent(work)
+    out = work / "out"
+    out.mkdir()
+    ready_s = process.start()
+    try:
         time.sleep(2)
         used, began = cpu_seconds(process.pid), time.perf_counter()
         time.sleep(IDLE_S)
         idle_percent = (cpu_seconds(process.pid) - used) / (time.perf_counter() - began) * 100
         idle_mib = resident_mib(process.pid)
-        starts = _starts(process, Path(out))
+        starts = _starts(process, out)
         ends = _ends(process)
-        burst_s = _burst(process, Path(out))
-        registrations = load("127.0.0.1", process.port, _registrations(), CONNECTIONS)
+        burst_s = _burst(process, out)
+        registrations = load("127.0.0.1", process.http_port, _registrations(), CONNECTIONS)
+    finally:
+        process.stop()
     assert registrations.failures == 0, f"{registrations.failures} registrations failed"
     return {
-        "ready_s": process.ready_s,
+        "ready_s": ready_s,
         "start_p50_ms": _percentile(starts, 0.5),
         "start_p99_ms": _percentile(starts, 0.99),
         "batch_complete_p50_ms": _percentile(ends, 0.5),
@@ -59,7 +74,7 @@ def run() -> dict[str, float]:
     }
 
 
-def _starts(process: AgentProcess, out: Path) -> list[float]:
+def _starts(process: RealAgent, out: Path) -> list[float]:
     """POST of a one-task job to the task's first instruction, which writes down the time."""
     connection = process.connect()
     latencies = []
@@ -68,32 +83,33 @@ def _starts(process: AgentProcess, out: Path) -> list[float]:
         written = out / job_id
         began = time.time()
         command = f"date +%s.%N > {written}; exec sleep 300"
-        call(connection, "PUT", "/v1/jobs", _job(job_id, "service", command))
+        _call(connection, "PUT", "/v1/jobs", _job(job_id, "service", command))
         latencies.append((_wait_for(written) - began) * 1e3)
-        call(connection, "DELETE", f"/v1/job/{job_id}?purge=true")
+        _call(connection, "DELETE", f"/v1/job/{job_id}?purge=true")
     return latencies
 
 
-def _ends(process: AgentProcess) -> list[float]:
+def _ends(process: RealAgent) -> list[float]:
     """POST of a batch job that exits at once to `complete` seen by a blocking query."""
     connection = process.connect()
     latencies = []
     for _ in range(ENDS):
         job_id = f"end-{uuid.uuid4().hex[:8]}"
         began = time.time()
-        call(connection, "PUT", "/v1/jobs", _job(job_id, "batch", "exit 0"))
+        _call(connection, "PUT", "/v1/jobs", _job(job_id, "batch", "exit 0"))
         index = 0
         while True:
             path = f"/v1/job/{job_id}/allocations?index={index}&wait=10s"
-            index, allocs = call(connection, "GET", path)
+            answer = _call(connection, "GET", path)
+            index, allocs = answer.index, answer.json
             if allocs and allocs[0]["ClientStatus"] in ("complete", "failed"):
                 break
         latencies.append((time.time() - began) * 1e3)
-        call(connection, "DELETE", f"/v1/job/{job_id}?purge=true")
+        _call(connection, "DELETE", f"/v1/job/{job_id}?purge=true")
     return latencies
 
 
-def _burst(process: AgentProcess, out: Path) -> float:
+def _burst(process: RealAgent, out: Path) -> float:
     """One job with many instances: POST to the last task's first instruction."""
     connection = process.connect()
     job_id = f"burst-{uuid.uuid4().hex[:8]}"
@@ -101,9 +117,9 @@ def _burst(process: AgentProcess, out: Path) -> float:
     directory.mkdir()
     command = f"date +%s.%N > {directory}/$NOMAD_ALLOC_INDEX; exec sleep 300"
     began = time.time()
-    call(connection, "PUT", "/v1/jobs", _job(job_id, "batch", command, count=BURST))
+    _call(connection, "PUT", "/v1/jobs", _job(job_id, "batch", command, count=BURST))
     last = max(_wait_for(directory / str(index)) for index in range(BURST))
-    call(connection, "DELETE", f"/v1/job/{job_id}?purge=true")
+    _call(connection, "DELETE", f"/v1/job/{job_id}?purge=true")
     time.sleep(3)
     return last - began
 
@@ -131,6 +147,12 @@ def _job(job_id: str, kind: str, command: str, count: int = 1) -> dict[str, Any]
         "Tasks": [task],
     }
     return {"Job": {"ID": job_id, "Name": job_id, "Type": kind, "TaskGroups": [group]}}
+
+
+def _call(connection: HTTPConnection, method: str, path: str, body: object = None) -> Answer:
+    answer = send(connection, method, path, body)
+    assert answer.status < 400, f"{method} {path}: {answer.status} {answer.text[:300]}"
+    return answer
 
 
 def _wait_for(path: Path) -> float:
