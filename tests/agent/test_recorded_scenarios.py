@@ -6,6 +6,8 @@ Tasks are real processes; where a recording waited for a policy's delay, the clo
 from __future__ import annotations
 
 import asyncio
+import functools
+import itertools
 import json
 import os
 import re
@@ -16,10 +18,10 @@ from typing import Any
 
 import msgspec
 import pytest
+
 from tests.agent.alloc_harness import RunningAlloc, a_node_context, running
 from tests.agent.builders import a_job, a_task, an_alloc
 from tests.agent.virtual_clock import VirtualClock
-
 from yurt.agent.drivers.raw_exec import RawExecDriver, RawExecOptions
 from yurt.agent.launcher import LauncherClient
 from yurt.model.job import Job
@@ -115,23 +117,23 @@ WAITING = "Waiting for shutdown_delay of 2s before killing the task."
 
 async def pass_restart_delays(alloc: RunningAlloc, clock: VirtualClock) -> None:
     """Move the clock once for each time a task waits to be restarted."""
-    passed = 0
-
-    def restarts() -> int:
-        return sum(state.restarts for state in alloc.runner.states.values())
-
-    while not alloc.runner.is_over:
-        await alloc.until(lambda: alloc.runner.is_over or restarts() > passed)
-        if restarts() > passed:
-            passed += 1
-            await clock.advance((waiting(alloc) or 0) / SECOND_NS)
+    for passed in itertools.count():
+        await alloc.until(functools.partial(is_over_or_restarted, alloc, passed + 1))
+        if alloc.runner.is_over:
+            return
+        await clock.advance((waiting(alloc) or 0) / SECOND_NS)
 
 
-async def pass_four_restart_delays(alloc: RunningAlloc, clock: VirtualClock) -> None:
-    for restarts in range(1, 7):
-        await alloc.until(lambda r=restarts: alloc.state().restarts == r)  # type: ignore[misc]
-        if restarts < 6:
-            await clock.advance((waiting(alloc) or 0) / SECOND_NS + 0.001)
+def is_over_or_restarted(alloc: RunningAlloc, times: int) -> bool:
+    return alloc.runner.is_over or sum(s.restarts for s in alloc.runner.states.values()) >= times
+
+
+async def pass_five_restart_delays(alloc: RunningAlloc, clock: VirtualClock) -> None:
+    for restarts in range(1, 6):
+        await alloc.until(functools.partial(is_over_or_restarted, alloc, restarts))
+        # A window ends after its last moment, so the restart must come a little later than that.
+        await clock.jump((waiting(alloc) or 0) / SECOND_NS + 0.001)
+    await alloc.until(functools.partial(is_over_or_restarted, alloc, 6))
 
 
 def waiting(alloc: RunningAlloc) -> int | None:
@@ -309,7 +311,7 @@ SCENARIOS: dict[str, tuple[Job, Action]] = {
     "restart-api": (service(shell(LOOP), update=None), restart_twice),
     "restart-delay-mode": (
         service(shell("exit 3", restart_policy=policy(1, 1, interval_s=8, mode="delay")), update=None),
-        pass_four_restart_delays,
+        pass_five_restart_delays,
     ),
     "reschedule-once": (batch(shell("exit 2")), nothing),
     "self-kill": (batch(shell("kill -9 $$")), nothing),

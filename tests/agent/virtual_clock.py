@@ -50,6 +50,12 @@ class VirtualClock:
             await settle()
         self._now_ns = target
 
+    async def jump(self, seconds: float) -> None:
+        """Let time pass at once, as on a machine that was stalled: all who slept wake late."""
+        await settle()
+        self._now_ns += round(seconds * SECOND_NS)
+        await self.advance(0)
+
     async def advance_to_next(self) -> None:
         """Let time pass until the next sleeper wakes."""
         await settle()
