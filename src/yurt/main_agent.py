@@ -12,12 +12,11 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random, SystemRandom
+from typing import TYPE_CHECKING
 
 import msgspec
 import uvloop
 
-from yurt.agent.agent import NodeAgent
-from yurt.agent.server_link import HttpServerLink, ServerLink
 from yurt.api.app import HttpApp
 from yurt.api.deps import AgentInfo, Deps
 from yurt.api.http_server import HttpServer, bind
@@ -25,13 +24,16 @@ from yurt.api.internal.rpc import rpc_routes
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
-from yurt.config.client_settings import client_settings
 from yurt.errors import YurtError
 from yurt.observe import logger as log_setup
 from yurt.observe.logger import get_logger
 from yurt.server.server import Server
 from yurt.server.settings import ServerSettings
 from yurt.start_banner import banner
+
+if TYPE_CHECKING:
+    from yurt.agent.agent import NodeAgent
+    from yurt.agent.server_link import ServerLink
 
 # How long open requests may go on once the agent is told to stop.
 STOP_GRACE_S = 5.0
@@ -129,6 +131,11 @@ class _Agent:
         config = self._config
         if not config.client.enabled:
             return None
+        # A server without a client need not carry the client's weight.
+        from yurt.agent.agent import NodeAgent  # noqa: PLC0415
+        from yurt.agent.server_link import HttpServerLink  # noqa: PLC0415
+        from yurt.config.client_settings import client_settings  # noqa: PLC0415
+
         if link is None:
             remote = HttpServerLink(config.client.servers)
             parts.push_async_callback(remote.close)

@@ -57,10 +57,10 @@ def test_two_agents_on_one_data_dir(agent: RealAgent, tmp_path: Path) -> None:
         agent.stop()
 
 
-def test_data_dir_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    error = _only_error(_start("-server", "-bind", "127.0.0.1", "-data-dir", str(tmp_path / "file")))
-    assert str(tmp_path / "file") in error
+def test_data_dir_cannot_be_written(agent: RealAgent, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where a directory should be")
+    error = _only_error(_start("-config", str(agent.config)))
+    assert str(tmp_path / "data") in error
 
 
 def test_data_dir_of_a_newer_format(agent: RealAgent, tmp_path: Path) -> None:

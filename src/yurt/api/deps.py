@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from yurt.agent.agent import NodeAgent
 from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
 from yurt.api.call import Call
+from yurt.model.wire import AllocID
 from yurt.server.server import Server
 from yurt.state.state import State
 from yurt.state.watches import WatchKey
 
 T = TypeVar("T")
+
+
+class NodeAccess(Protocol):
+    """What the API asks of the node agent in the same process."""
+
+    def alloc_dir(self, alloc_id: AllocID) -> str | None:
+        """The directory of an allocation that is on this node."""
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +42,7 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 class Deps:
     """The server behind the API, and the agent around it."""
 
-    def __init__(self, server: Server, node_agent: NodeAgent | None, info: AgentInfo, rng: Random) -> None:
+    def __init__(self, server: Server, node_agent: NodeAccess | None, info: AgentInfo, rng: Random) -> None:
         self.server = server
         self.node_agent = node_agent
         self.info = info
