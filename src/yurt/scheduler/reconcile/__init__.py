@@ -1,0 +1,1 @@
+"""Reconciling: what must change so that a job runs as it is written."""
