@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import Protocol
 
-from msgspec.structs import replace
-
-from yurt.model.evaluation import (
-    EVAL_BLOCKED,
-    EVAL_FAILED,
-    TRIGGER_MAX_PLAN_ATTEMPTS,
-    Evaluation,
-)
+from yurt.model.evaluation import Evaluation
 from yurt.model.job import BATCH, SERVICE, SYSBATCH, SYSTEM
-from yurt.model.wire import EvalID, Nanoseconds
+from yurt.model.wire import Nanoseconds
 from yurt.scheduler.attempt import Attempt
 from yurt.scheduler.ids import new_id
 from yurt.scheduler.kinds import service
+from yurt.scheduler.kinds.endings import given_up
 from yurt.scheduler.view import View
 
 PLAN_ATTEMPTS_MAX = {SERVICE: 5, BATCH: 2, SYSTEM: 5, SYSBATCH: 2}
@@ -41,26 +36,7 @@ def schedule(view: View, evaluation: Evaluation, *, now: Nanoseconds, rng: Rando
     return SCHEDULERS[evaluation.type](view, evaluation, now=now, rng=rng)
 
 
-def give_up(evaluation: Evaluation, *, now: Nanoseconds, rng: Random) -> Attempt:
+def give_up(evaluation: Evaluation, *, at_index: int, now: Nanoseconds, rng: Random) -> Attempt:
     """End an evaluation whose plans lost too many races; service and batch jobs try again later."""
     attempts = PLAN_ATTEMPTS_MAX[evaluation.type]
-    failed = replace(
-        evaluation,
-        status=EVAL_FAILED,
-        status_description=f"maximum attempts reached ({attempts})",
-        modify_time=now,
-    )
-    if evaluation.type not in (SERVICE, BATCH):
-        return Attempt(evaluation=failed)
-    later = replace(
-        evaluation,
-        id=EvalID(new_id(rng)),
-        status=EVAL_BLOCKED,
-        status_description="created due to placement conflicts",
-        triggered_by=TRIGGER_MAX_PLAN_ATTEMPTS,
-        previous_eval=evaluation.id,
-        escaped_computed_class=True,
-        create_time=now,
-        modify_time=now,
-    )
-    return Attempt(evaluation=replace(failed, blocked_eval=later.id), new_evals=(later,))
+    return given_up(evaluation, attempts, new_id=partial(new_id, rng), at_index=at_index, now=now)

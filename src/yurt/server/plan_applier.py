@@ -117,12 +117,17 @@ class PlanApplier:
         self, attempt: Attempt, changes: PlanChanges, *, now: Nanoseconds, is_complete: bool
     ) -> list[Entry]:
         entries: list[Entry] = []
-        if is_complete and attempt.new_evals:
-            entries.append(UpsertEvals(at=now, evals=attempt.new_evals))
+        is_done = is_complete and not attempt.has_more
+        # Allocations of the plan name its follow-ups, so these come along with any part of it.
+        new_evals = attempt.follow_ups if is_complete or not changes.is_empty else ()
+        if is_done:
+            new_evals += attempt.new_evals
+        if new_evals:
+            entries.append(UpsertEvals(at=now, evals=new_evals))
         if not changes.is_empty:
             evals = self._preemption_evals(changes, now)
             entries.append(CommitPlan(at=now, eval_id=attempt.evaluation.id, changes=changes, evals=evals))
-        if is_complete and attempt.writes_evaluation:
+        if is_done and attempt.writes_evaluation:
             entries.append(UpsertEvals(at=now, evals=(replace(attempt.evaluation, modify_time=now),)))
         return entries
 

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
+from msgspec.structs import replace
+
 from yurt.model.evaluation import Evaluation
 from yurt.observe.logger import get_logger
 from yurt.scheduler.attempt import Attempt
@@ -76,14 +78,16 @@ class Worker:
                 self._nack(delivery)
             return
         for (delivery, attempt), result in zip(passes, results, strict=True):
-            if result.is_complete:
+            if result.is_complete and not attempt.has_more:
                 self._ack(delivery, attempt)
             else:
-                await self._try_again(delivery, result)
+                await self._go_on(delivery, attempt, result)
 
-    def _schedule(self, view: View, delivery: Delivery, *, attempt: int) -> Attempt | None:
+    def _schedule(
+        self, view: View, delivery: Delivery, *, attempt: int, evaluation: Evaluation | None = None
+    ) -> Attempt | None:
         """Make one pass; one bad evaluation fails alone, and comes back later."""
-        evaluation = delivery.evaluation
+        evaluation = evaluation or delivery.evaluation
         try:
             return schedule(
                 view, evaluation, now=self._clock.now_ns(), rng=Random(f"{evaluation.id}/{attempt}")
@@ -93,32 +97,37 @@ class Worker:
             self._nack(delivery)
             return None
 
-    async def _try_again(self, delivery: Delivery, result: PlanResult) -> None:
-        """Schedule and submit on a fresher State, as long as there is progress or patience."""
-        evaluation = delivery.evaluation
+    async def _go_on(self, delivery: Delivery, attempt: Attempt, result: PlanResult) -> None:
+        """Submit the next slice, or try again on a fresher State while there is progress or patience."""
         failures = tries = 0
         try:
-            while True:
+            while not (result.is_complete and not attempt.has_more):
                 tries += 1
-                failures = 0 if result.made_progress else failures + 1
+                failures = 0 if result.is_complete or result.made_progress else failures + 1
                 self._broker.keep(delivery, now=self._clock.monotonic())
-                attempt: Attempt | None
-                if failures < PLAN_ATTEMPTS_MAX[evaluation.type]:
-                    attempt = self._schedule(View(self._context.state), delivery, attempt=tries)
+                again: Attempt | None
+                if failures < PLAN_ATTEMPTS_MAX[delivery.evaluation.type]:
+                    view = View(self._context.state)
+                    again = self._schedule(view, delivery, attempt=tries, evaluation=attempt.resume)
                 else:
-                    rng = Random(f"{evaluation.id}/give-up")
-                    attempt = give_up(evaluation, now=self._clock.now_ns(), rng=rng)
-                if attempt is None:
+                    again = self._give_up(attempt)
+                if again is None:
                     return
+                attempt = again
                 (result,) = await self._applier.submit([attempt])
-                if result.is_complete:
-                    self._ack(delivery, attempt)
-                    return
+            self._ack(delivery, attempt)
         except NotOutstanding:
             return  # the delivery timed out; whoever gets it next starts over
         except Exception:
-            logger.exception("plan.not_committed", eval_id=evaluation.id)
+            logger.exception("plan.not_committed", eval_id=delivery.evaluation.id)
             self._nack(delivery)
+
+    def _give_up(self, attempt: Attempt) -> Attempt:
+        rng = Random(f"{attempt.resume.id}/give-up")
+        index = self._context.state.index
+        # What the last pass found out is worth keeping, though nothing came of its plan.
+        found = replace(attempt.resume, plan_annotations=attempt.evaluation.plan_annotations)
+        return give_up(found, at_index=index, now=self._clock.now_ns(), rng=rng)
 
     def _ack(self, delivery: Delivery, attempt: Attempt) -> None:
         try:

@@ -2,202 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
-import msgspec
-import numpy as np
 from msgspec.structs import replace
 
-from yurt.model.alloc import Allocation
-from yurt.model.alloc_metric import AllocMetric
-from yurt.model.allocated import (
-    AllocatedCpu,
-    AllocatedMemory,
-    AllocatedResources,
-    AllocatedShared,
-    AllocatedTaskResources,
-)
-from yurt.model.evaluation import (
-    EVAL_BLOCKED,
-    EVAL_COMPLETE,
-    TRIGGER_QUEUED_ALLOCS,
-    Evaluation,
-)
-from yurt.model.group import TaskGroup
-from yurt.model.job import Job, JobKey
-from yurt.model.node import NODE_DOWN
-from yurt.model.plan import JobRef, Placements, Plan, PlanChanges, StopAllocs
-from yurt.model.wire import AllocID, EvalID, Nanoseconds, NodeID
+from yurt.model.deployment import Deployment
+from yurt.model.evaluation import EVAL_BLOCKED, Evaluation
+from yurt.model.job import BATCH, Job, JobKey
+from yurt.model.plan import Plan, PlanChanges, UpdateAlloc
+from yurt.model.plan_annotations import DesiredUpdates, PlanAnnotations
+from yurt.model.wire import DeploymentID, Nanoseconds
 from yurt.scheduler.attempt import Attempt
 from yurt.scheduler.ids import new_id
+from yurt.scheduler.in_place import fit_in_place
+from yurt.scheduler.kinds.endings import (
+    Findings,
+    blocked_again,
+    blocked_eval,
+    completed,
+    differs_from_summary,
+    refused,
+)
+from yurt.scheduler.kinds.good_version import Target, last_good_version
+from yurt.scheduler.kinds.placing import GroupPlacer
+from yurt.scheduler.kinds.plan_parts import lost, stops_of, updates_in_place
+from yurt.scheduler.kinds.triggers import TRIGGERS
+from yurt.scheduler.reconcile.changes import Changes, Place
+from yurt.scheduler.reconcile.job import Situation, reconcile
+from yurt.scheduler.reconcile.tainted import stopping_on_dead_nodes, tainted_nodes
 from yurt.scheduler.view import View
 
-NOT_NEEDED = "alloc not needed due to job update"
-LOST = "alloc is lost since its node is down"
+# A plan places at most so many instances: a larger one would make the first of them wait, and could
+# outlast the time in which a worker must answer.
+PLACEMENTS_PER_PLAN_MAX = 5_000
 
 
-def attempt(view: View, evaluation: Evaluation, *, now: Nanoseconds, rng: Random) -> Attempt:
-    """Bring a service or batch job to its count."""
-    state = view.state
-    key = JobKey(evaluation.namespace, evaluation.job_id)
-    job = state.jobs.get(key)
-    live = [alloc for alloc in state.allocs.of_job(key) if not alloc.is_terminal]
-    if job is None or job.stop:
-        surplus = [alloc.id for alloc in live]
-        return _finish(view, evaluation, _stops(surplus, []), {}, {}, now=now, rng=rng)
-    lost = [alloc.id for alloc in live if _is_lost(view, alloc)]
-    surplus = []
-    placements: list[Placements] = []
-    failed: dict[str, AllocMetric] = {}
-    queued: dict[str, int] = {}
-    for group in job.task_groups:
-        kept = [alloc for alloc in live if alloc.task_group == group.name and alloc.id not in lost]
-        surplus += [alloc.id for alloc in kept[group.count :]]
-        done = [a for a in state.allocs.of_job(key) if a.task_group == group.name and _is_done(job, a)]
-        taken = {alloc.name_index for alloc in (*kept[: group.count], *done)}
-        wanted = [index for index in range(group.count) if index not in taken]
-        placed = _place(view, evaluation, job, group, wanted, rng)
-        if placed is not None:
-            placements.append(placed)
-        missing = len(wanted) - (len(placed.ids) if placed is not None else 0)
-        queued[group.name] = missing
-        if missing:
-            failed[group.name] = AllocMetric(
-                nodes_evaluated=view.size, nodes_exhausted=view.size, coalesced_failures=missing - 1
-            )
-    surplus += [alloc.id for alloc in live if job.group(alloc.task_group) is None]
-    changes = replace(_stops(surplus, lost), placements=tuple(placements))
-    return _finish(view, evaluation, changes, failed, queued, now=now, rng=rng)
-
-
-def _is_lost(view: View, alloc: Allocation) -> bool:
-    node = view.state.nodes.get(alloc.node_id)
-    return node is None or node.status == NODE_DOWN
-
-
-def _is_done(job: Job, alloc: Allocation) -> bool:
-    """Whether a batch instance has run to its end, and needs no other; a failed service stays failed."""
-    return (
-        alloc.is_client_terminal
-        and not alloc.is_server_terminal
-        and alloc.job.create_index == job.create_index
-    )
-
-
-def _stops(surplus: Sequence[AllocID], lost: Sequence[AllocID]) -> PlanChanges:
-    stops = []
-    if surplus:
-        stops.append(StopAllocs(ids=list(surplus), description=NOT_NEEDED))
-    if lost:
-        stops.append(StopAllocs(ids=list(lost), description=LOST, client_status="lost"))
-    return PlanChanges(stops=tuple(stops))
-
-
-def _place(
-    view: View, evaluation: Evaluation, job: Job, group: TaskGroup, wanted: list[int], rng: Random
-) -> Placements | None:
-    """Put each instance on the node that it fills best."""
-    columns, size = view.state.columns, view.size
-    ask = _ask(group)
-    ids: list[AllocID] = []
-    node_ids: list[NodeID] = []
-    for _ in wanted:
-        cpu = columns.cpu_mhz[:size] - view.cpu_used_mhz - ask.cpu_mhz
-        memory = columns.memory_mb[:size] - view.memory_used_mb - ask.memory_mb
-        disk = columns.disk_mb[:size] - view.disk_used_mb - ask.shared.disk_mb
-        fits = columns.ready[:size] & (cpu >= 0) & (memory >= 0) & (disk >= 0)
-        if not fits.any():
-            break
-        free_cpu = cpu / np.maximum(columns.cpu_mhz[:size], 1)
-        free_memory = memory / np.maximum(columns.memory_mb[:size], 1)
-        score = np.where(fits, 20.0 - (10.0**free_cpu + 10.0**free_memory), -np.inf)
-        slot = int(np.argmax(score))
-        node_id = columns.node_ids[slot]
-        assert node_id is not None, "a ready slot has a node"
-        view.cpu_used_mhz[slot] += ask.cpu_mhz
-        view.memory_used_mb[slot] += ask.memory_mb
-        view.disk_used_mb[slot] += ask.shared.disk_mb
-        ids.append(AllocID(new_id(rng)))
-        node_ids.append(node_id)
-    if not ids:
-        return None
-    return Placements(
-        job=JobRef(job.namespace, job.id, job.create_index, job.version),
-        task_group=group.name,
-        eval_id=evaluation.id,
-        resources=ask,
-        ids=ids,
-        name_indexes=wanted[: len(ids)],
-        node_ids=node_ids,
-        metrics=msgspec.msgpack.encode(AllocMetric(nodes_evaluated=size)),
-    )
-
-
-def _ask(group: TaskGroup) -> AllocatedResources:
-    return AllocatedResources(
-        tasks={
-            task.name: AllocatedTaskResources(
-                cpu=AllocatedCpu(cpu_shares=task.resources.cpu),
-                memory=AllocatedMemory(
-                    memory_mb=task.resources.memory_mb, memory_max_mb=task.resources.memory_max_mb
-                ),
-            )
-            for task in group.tasks
-        },
-        task_lifecycles={task.name: task.lifecycle for task in group.tasks},
-        shared=AllocatedShared(disk_mb=group.ephemeral_disk.size_mb),
-    )
-
-
-def _finish(
+def attempt(
     view: View,
     evaluation: Evaluation,
-    changes: PlanChanges,
-    failed: dict[str, AllocMetric],
-    queued: dict[str, int],
     *,
     now: Nanoseconds,
     rng: Random,
+    placements_max: int = PLACEMENTS_PER_PLAN_MAX,
 ) -> Attempt:
-    plan = None
-    if not changes.is_empty:
-        plan = Plan(
-            eval_id=evaluation.id,
-            priority=evaluation.priority,
-            snapshot_index=view.state.index,
-            changes=changes,
+    """Make one pass over an evaluation of a service or batch job, placing at most `placements_max`."""
+    if evaluation.triggered_by not in TRIGGERS[evaluation.type]:
+        return refused(evaluation, now=now)
+    make_id = partial(new_id, rng)
+    state = view.state
+    key = JobKey(evaluation.namespace, evaluation.job_id)
+    job = state.jobs.get(key)
+    allocs = state.allocs.of_job(key)
+    latest = state.deployments.latest_of_job(key) if evaluation.type != BATCH else None
+    tainted = tainted_nodes(allocs, state.nodes.get)
+    changes = reconcile(
+        Situation(
+            evaluation=evaluation,
+            job=job,
+            allocs=allocs,
+            tainted=tainted,
+            deployment=latest,
+            now=now,
+            find_node=state.nodes.get,
+            fits_in_place=partial(fit_in_place, view),
+            new_id=make_id,
         )
-    blocked: tuple[Evaluation, ...] = ()
-    if failed and evaluation.status == EVAL_BLOCKED:
-        again = replace(
-            evaluation, failed_tg_allocs=failed, escaped_computed_class=True, snapshot_index=view.state.index
-        )
-        return Attempt(evaluation=again, plan=plan, reblock=True)
-    if failed:
-        blocked = (
-            replace(
-                evaluation,
-                id=EvalID(new_id(rng)),
-                status=EVAL_BLOCKED,
-                status_description="created to place remaining allocations",
-                triggered_by=TRIGGER_QUEUED_ALLOCS,
-                previous_eval=evaluation.id,
-                failed_tg_allocs=failed,
-                escaped_computed_class=True,
-                snapshot_index=view.state.index,
-                create_time=now,
-                modify_time=now,
-            ),
-        )
-    done = replace(
-        evaluation,
-        status=EVAL_COMPLETE,
-        status_description="",
-        failed_tg_allocs=failed or None,
-        queued_allocations=queued,
-        blocked_eval=blocked[0].id if blocked else "",
-        snapshot_index=view.state.index,
-        modify_time=now,
     )
-    return Attempt(evaluation=done, plan=plan, new_evals=blocked)
+    stops = [*lost(stopping_on_dead_nodes(allocs, tainted)), *changes.stop]
+    for stop in stops:
+        view.stop(stop.alloc)
+    placer = GroupPlacer(view, evaluation, limit=placements_max, now=now, rng=rng, new_id=make_id)
+    if job is not None:
+        _place_all(view, job, changes, placer)
+    plan_changes = PlanChanges(
+        placements=tuple(placer.placements),
+        stops=stops_of([*stops, *placer.stops]),
+        updates=(*changes.updates, *placer.updates, *_in_place(evaluation, job, changes)),
+        preemptions=tuple(placer.preemptions),
+        deployment=changes.deployment,
+        deployment_updates=changes.deployment_updates,
+    )
+    return _end(view, evaluation, _Pass(job, latest, changes, placer, plan_changes), now=now, new_id=make_id)
+
+
+class _Pass:
+    """What one pass came to."""
+
+    def __init__(
+        self,
+        job: Job | None,
+        latest: Deployment | None,
+        changes: Changes,
+        placer: GroupPlacer,
+        plan_changes: PlanChanges,
+    ) -> None:
+        self.job = job
+        self.changes = changes
+        self.placer = placer
+        self.plan_changes = plan_changes
+        deployment = changes.current_deployment or latest
+        self.deployment_id = deployment.id if deployment is not None else DeploymentID("")
+
+    @property
+    def queued(self) -> dict[str, int] | None:
+        """How many instances of each group are wanted and not placed."""
+        if self.job is None:
+            return None
+        queued = {group.name: 0 for group in self.job.task_groups}
+        for place in (*self.changes.destructive, *self.changes.place):
+            queued[place.task_group] += 1
+        for name, placed in self.placer.placed_of.items():
+            queued[name] -= placed
+        return queued
+
+    @property
+    def annotations(self) -> PlanAnnotations:
+        """What the plan changes, by group."""
+        desired: dict[str, DesiredUpdates] = dict(self.changes.desired)
+        for name, displaced in self.placer.preempted_of.items():
+            if displaced:
+                desired[name] = replace(desired[name], preemptions=displaced)
+        return PlanAnnotations(desired_tg_updates=desired)
+
+
+def _place_all(view: View, job: Job, changes: Changes, placer: GroupPlacer) -> None:
+    """Place what replaces running instances first, then the rest, group by group."""
+    current = changes.current_deployment
+    is_active = current is not None and current.is_active
+    usual = Target(job, current.id if current is not None and is_active else DeploymentID(""))
+    for wanted in (changes.destructive, changes.place):
+        targets: dict[tuple[str, int, str], Target] = {}
+        places: dict[tuple[str, int, str], list[Place]] = {}
+        for place in wanted:
+            target = usual
+            if place.keeps_version:
+                target = last_good_version(view.state, job, place) or usual
+            key = (place.task_group, target.job.version, str(target.deployment_id))
+            targets[key] = target
+            places.setdefault(key, []).append(place)
+        for key, target in targets.items():
+            group = target.job.group(key[0])
+            assert group is not None, "only groups of the job are placed"
+            placer.place(places[key], group, target)
+
+
+def _in_place(evaluation: Evaluation, job: Job | None, changes: Changes) -> Sequence[UpdateAlloc]:
+    if job is None or not changes.in_place:
+        return ()
+    current = changes.current_deployment
+    deployment_id = current.id if current is not None else DeploymentID("")
+    return updates_in_place(changes.in_place, job, eval_id=evaluation.id, deployment_id=deployment_id)
+
+
+def _end(
+    view: View, evaluation: Evaluation, done: _Pass, *, now: Nanoseconds, new_id: Callable[[], str]
+) -> Attempt:
+    index = view.state.index
+    follow_ups = tuple(replace(one, snapshot_index=index) for one in done.changes.follow_ups)
+    # Whoever goes on with this evaluation must know which follow-ups there are already.
+    resume = replace(evaluation, next_eval=follow_ups[-1].id) if follow_ups else evaluation
+    plan = _plan(view, evaluation, done)
+    if done.placer.left_over:
+        return Attempt(evaluation=resume, resume=resume, plan=plan, follow_ups=follow_ups, has_more=True)
+    unplaced = done.placer.unplaced
+    findings = Findings(
+        unplaced=unplaced,
+        annotations=done.annotations,
+        queued=done.queued,
+        deployment_id=done.deployment_id,
+    )
+    if unplaced.failed and evaluation.status == EVAL_BLOCKED:
+        again = blocked_again(resume, findings, at_index=index)
+        return Attempt(
+            evaluation=again,
+            resume=resume,
+            plan=plan,
+            follow_ups=follow_ups,
+            reblock=True,
+            writes_evaluation=differs_from_summary(view.state, again),
+        )
+    finished = completed(resume, findings, at_index=index, now=now)
+    blocked: tuple[Evaluation, ...] = ()
+    if unplaced.failed:
+        blocked = (blocked_eval(evaluation, unplaced, new_id=new_id, at_index=index, now=now),)
+        finished = replace(finished, blocked_eval=blocked[0].id)
+    return Attempt(evaluation=finished, resume=resume, plan=plan, follow_ups=follow_ups, new_evals=blocked)
+
+
+def _plan(view: View, evaluation: Evaluation, done: _Pass) -> Plan | None:
+    if done.plan_changes.is_empty:
+        return None
+    return Plan(
+        eval_id=evaluation.id,
+        priority=evaluation.priority,
+        snapshot_index=view.state.index,
+        changes=done.plan_changes,
+        all_at_once=done.job is not None and done.job.all_at_once,
+        annotations=done.annotations,
+    )
