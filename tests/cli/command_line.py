@@ -1,6 +1,7 @@
 """Running commands in the test's own process."""
 
 import io
+import os
 import re
 import shlex
 import sys
@@ -9,9 +10,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import pytest
+
 from tests.cli.transcripts import Step
 from tests.sdk.replay_server import ReplayServer
-
 from yurt.cli.main import main
 
 
@@ -29,9 +30,10 @@ class CommandLine:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, server: ReplayServer) -> None:
         self._monkeypatch = monkeypatch
         self.server = server
-        for name in ("YURT_ADDR", "NOMAD_ADDR", "NO_COLOR", "YURT_NAMESPACE", "NOMAD_NAMESPACE", "TZ"):
-            monkeypatch.delenv(name, raising=False)
-        monkeypatch.setenv("YURT_ADDR", server.address)
+        for name in [name for name in os.environ if name.startswith(("YURT_", "NOMAD_"))]:
+            monkeypatch.delenv(name)
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        monkeypatch.setenv("NOMAD_ADDR", server.address)
         monkeypatch.setenv("TZ", "UTC")
         time.tzset()
         self.slept: list[float] = []
@@ -41,23 +43,19 @@ class CommandLine:
         self._monkeypatch.setattr(time, "time_ns", lambda: now_ns)
         self._monkeypatch.setattr(time, "sleep", self.slept.append)
 
-    def unset(self, name: str) -> None:
-        """Take a variable out of the environment."""
-        self._monkeypatch.delenv(name, raising=False)
-
     def __call__(self, command: str, *, stdin: str = "", is_terminal: bool = False) -> Result:
         """Run a command line that starts with `yurt`, perhaps after variables."""
         words = shlex.split(command)
-        while "=" in words[0]:
-            name, _, value = words.pop(0).partition("=")
-            self._monkeypatch.setenv(name, value)
-        assert words.pop(0) == "yurt"
+        program = words.index("yurt")
         stdout, stderr = _Stream(is_terminal=is_terminal), _Stream(is_terminal=is_terminal)
         with self._monkeypatch.context() as patched:
+            for assignment in words[:program]:
+                name, _, value = assignment.partition("=")
+                patched.setenv(name, value)
             patched.setattr(sys, "stdout", stdout)
             patched.setattr(sys, "stderr", stderr)
             patched.setattr(sys, "stdin", io.StringIO(stdin))
-            exit_code = main(words)
+            exit_code = main(words[program + 1 :])
         return Result(exit_code, stdout.text(), stderr.text())
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.cli.command_line import CommandLine
 from tests.sdk.replay_server import ReplayServer
 

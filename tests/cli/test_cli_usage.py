@@ -5,10 +5,10 @@ import sys
 from importlib import import_module
 
 import pytest
+
 from tests.cli.command_line import CommandLine, same
 from tests.cli.transcripts import read_transcript
 from tests.sdk.replay_server import Reply
-
 from yurt.cli.agent_flags import AgentFlags
 from yurt.cli.errors import FlagError
 from yurt.cli.main import main
@@ -34,8 +34,6 @@ def test_recorded_usage_errors(yurt: CommandLine) -> None:
         else:
             assert result.stdout == step.stdout
         assert result.stderr.startswith(step.stderr), step.command
-        for name in ("NOMAD_REGION", "NOMAD_CLI_SHOW_HINTS", "NOMAD_ADDR"):
-            yurt.unset(name)
 
 
 def test_unreachable_server_says_what_to_do(yurt: CommandLine) -> None:

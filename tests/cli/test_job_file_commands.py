@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.cli.command_line import CommandLine, Result, same
 from tests.cli.diff_text import job_diff
 from tests.cli.objects import a_job_stub, an_alloc_stub, an_eval

@@ -33,9 +33,14 @@ def failing_as(context: str) -> Iterator[None]:
     try:
         yield
     except ServerUnreachable as error:
-        raise CommandError(f"{context}: {error}\n{ask_whether_running(error)}") from error
+        raise CommandError(f"{_joined(context, error)}\n{ask_whether_running(error)}") from error
     except SdkError as error:
-        raise CommandError(f"{context}: {error}" if context else str(error)) from error
+        raise CommandError(_joined(context, error)) from error
+
+
+def _joined(context: str, error: YurtError) -> str:
+    # A context that ends its line stands above the failure, an empty one leaves it alone.
+    return f"{context}{error}" if not context or context.endswith("\n") else f"{context}: {error}"
 
 
 def ask_whether_running(error: YurtError) -> str:

@@ -105,15 +105,16 @@ def find_node(session: Session, text: str, *, not_found: str, context: str) -> N
     with failing_as(context):
         found = nodes.listing(session.client, prefix=prefix).value
     if len(found) > 1:
-        raise CommandError(f"Prefix matched multiple nodes\n\n{_node_candidates(found)}")
+        raise CommandError(f"Prefix matched multiple nodes\n\n{node_table(found, verbose=False)}")
     return _only(found, not_found)
 
 
-def _node_candidates(found: Sequence[NodeStub]) -> str:
+def node_table(found: Sequence[NodeStub], *, verbose: bool) -> str:
+    """List nodes without their pool."""
     rows: list[list[object]] = [["ID", "DC", "Name", "Class", "Drain", "Eligibility", "Status"]]
     rows.extend(
         [
-            short_id(node.id, verbose=False),
+            short_id(node.id, verbose=verbose),
             node.datacenter,
             node.name,
             node.node_class,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from yurt.cli.command import Session
 from yurt.cli.options import Flag, FormatOptions
+from yurt.sdk.transport import Param
 
 
 class PagingOptions(FormatOptions, frozen=True, kw_only=True):
@@ -22,7 +23,7 @@ class PagingOptions(FormatOptions, frozen=True, kw_only=True):
         Flag("page-token", "Where to start pagination: the token a previous page named.", "<token>"),
     ] = None
 
-    def query(self) -> dict[str, str | int | bool]:
+    def query(self) -> dict[str, Param]:
         """The parameters of the list call."""
         return {
             "filter": self.filter or "",

@@ -1,5 +1,7 @@
 """Calls about the agent that answers, and about its cluster's servers."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from yurt.sdk.client import Answer, Client
@@ -62,3 +64,30 @@ def members(client: Client) -> Answer[Members]:
 def leader(client: Client) -> str:
     """Give the leader's RPC address."""
     return client.get("/v1/status/leader", str).value
+
+
+class Joined(msgspec.Struct, frozen=True):
+    """The answer to joining servers; these names are lower case on the wire."""
+
+    num_joined: int = 0
+    error: str = ""
+
+
+def join(client: Client, addresses: Sequence[str]) -> Joined:
+    """Have the agent join other servers."""
+    return client.put("/v1/agent/join", Joined, address=tuple(addresses)).value
+
+
+def force_leave(client: Client, name: str, *, prune: bool) -> None:
+    """Declare a server gone."""
+    client.send("PUT", "/v1/agent/force-leave", node=name, prune=prune)
+
+
+def client_servers(client: Client) -> tuple[str, ...]:
+    """List the servers that a client agent knows."""
+    return client.get("/v1/agent/servers", tuple[str, ...]).value
+
+
+def set_client_servers(client: Client, addresses: Sequence[str]) -> None:
+    """Replace the servers that a client agent knows."""
+    client.send("PUT", "/v1/agent/servers", address=tuple(addresses))

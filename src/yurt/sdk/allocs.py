@@ -5,14 +5,14 @@ from contextlib import AbstractContextManager
 
 from yurt.sdk.client import Answer, Client
 from yurt.sdk.streams import ByteStream
-from yurt.sdk.transport import path_segment
-from yurt.sdk.types.allocs import Alloc, AllocStub, AllocUsage, CheckResult, FileInfo, Stopped
+from yurt.sdk.transport import Param, path_segment
+from yurt.sdk.types.allocs import Alloc, AllocStub, AllocUsage, CheckResult, FileInfo, ScheduleState, Stopped
 
 # The server sends a heartbeat every second on a framed stream that follows a file.
 FRAMES_IDLE_TIMEOUT_S = 60.0
 
 
-def listing(client: Client, **params: str | int | bool) -> Answer[tuple[AllocStub, ...]]:
+def listing(client: Client, **params: Param) -> Answer[tuple[AllocStub, ...]]:
     """List allocations; `prefix`, `filter`, `per_page`, `next_token`, `reverse` may be given."""
     return client.get("/v1/allocations", tuple[AllocStub, ...], **params)
 
@@ -46,6 +46,16 @@ def restart(client: Client, alloc_id: str, *, task: str = "", all_tasks: bool = 
 def signal(client: Client, alloc_id: str, *, task: str, signal_name: str) -> None:
     """Send a signal to a task, or to every task when `task` is empty."""
     client.send("PUT", _task_path(alloc_id, "signal"), body={"Task": task, "Signal": signal_name})
+
+
+def pause_state(client: Client, alloc_id: str, task: str) -> str:
+    """Read the state of a task that runs on a schedule."""
+    return client.get(_task_path(alloc_id, "pause"), ScheduleState, task=task).value.schedule_state
+
+
+def set_pause_state(client: Client, alloc_id: str, task: str, state: str) -> None:
+    """Pause a task, run it, or put it back on schedule."""
+    client.send("PUT", _task_path(alloc_id, "pause"), body={"Task": task, "ScheduleState": state})
 
 
 def list_files(client: Client, alloc_id: str, path: str) -> Answer[tuple[FileInfo, ...]]:

@@ -10,7 +10,7 @@ import msgspec
 from yurt.sdk.errors import ApiError, BadAnswer, ServerUnreachable
 from yurt.sdk.settings import DEFAULT_ADDRESS, ClientSettings, TlsSettings
 from yurt.sdk.streams import ByteStream
-from yurt.sdk.transport import ANSWER_TIMEOUT_S, Params, Transport, describe
+from yurt.sdk.transport import ANSWER_TIMEOUT_S, Param, Params, Transport, describe
 from yurt.sdk.wire import decode
 
 T = TypeVar("T")
@@ -90,29 +90,23 @@ class Client:
         other._setup(settings, self.transport)
         return other
 
-    def get(self, path: str, into: type[T], /, **params: str | int | bool) -> Answer[T]:
+    def get(self, path: str, into: type[T], /, **params: Param) -> Answer[T]:
         """Read. Raises `ApiError`, `ServerUnreachable` or `BadAnswer`."""
         return self._call("GET", path, into, params=params)
 
-    def put(
-        self, path: str, into: type[T], /, *, body: object = None, **params: str | int | bool
-    ) -> Answer[T]:
+    def put(self, path: str, into: type[T], /, *, body: object = None, **params: Param) -> Answer[T]:
         """Write `body` as JSON (nothing when None) and decode the answer."""
         return self._call("PUT", path, into, params=params, body=body)
 
-    def post(
-        self, path: str, into: type[T], /, *, body: object = None, **params: str | int | bool
-    ) -> Answer[T]:
+    def post(self, path: str, into: type[T], /, *, body: object = None, **params: Param) -> Answer[T]:
         """Like `put`, for the few routes that take POST only."""
         return self._call("POST", path, into, params=params, body=body)
 
-    def delete(
-        self, path: str, into: type[T], /, *, body: object = None, **params: str | int | bool
-    ) -> Answer[T]:
+    def delete(self, path: str, into: type[T], /, *, body: object = None, **params: Param) -> Answer[T]:
         """Delete, and decode the answer."""
         return self._call("DELETE", path, into, params=params, body=body)
 
-    def send(self, method: str, path: str, /, *, body: object = None, **params: str | int | bool) -> None:
+    def send(self, method: str, path: str, /, *, body: object = None, **params: Param) -> None:
         """Write where the answer does not matter."""
         self._raw(method, path, params=params, body=body)
 
@@ -124,7 +118,7 @@ class Client:
         *,
         wait_s: float = DEFAULT_WAIT_S,
         index: int = 0,
-        **params: str | int | bool,
+        **params: Param,
     ) -> Iterator[Answer[T]]:
         """Yield the answer now, then again whenever it changes. Endless: the caller breaks out of it.
 
@@ -139,17 +133,17 @@ class Client:
             index = max(answer.index, 1)
 
     def wait_for_change(
-        self, path: str, into: type[T], /, *, index: int, wait_s: float, **params: str | int | bool
+        self, path: str, into: type[T], /, *, index: int, wait_s: float, **params: Param
     ) -> Answer[T]:
         """Ask once with a blocking query: return when the index passes `index`, or after `wait_s`."""
-        query: dict[str, str | int | bool] = dict(params)
+        query: dict[str, Param] = dict(params)
         if index > 0:
             query |= {"index": index, "wait": f"{int(wait_s * 1000)}ms"}
         return self._call("GET", path, into, params=query, timeout_s=wait_s * 17 / 16 + WAIT_SLACK_S)
 
     @contextmanager
     def stream(
-        self, path: str, /, *, idle_timeout_s: float | None = None, **params: str | int | bool
+        self, path: str, /, *, idle_timeout_s: float | None = None, **params: Param
     ) -> Iterator[ByteStream]:
         """Open an endless answer. The connection is closed when the block ends.
 
@@ -174,7 +168,7 @@ class Client:
         *,
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-        **params: str | int | bool,
+        **params: Param,
     ) -> tuple[int, Mapping[str, str], bytes]:
         """Send bytes as they are and return status, headers and body, whatever the status is."""
         scoped = self.scope(params)
@@ -186,7 +180,7 @@ class Client:
         """Close the connection; a later call opens it again."""
         self.transport.close()
 
-    def scope(self, params: Params) -> dict[str, str | int | bool]:
+    def scope(self, params: Params) -> dict[str, Param]:
         """Add region and namespace to `params` unless they are given."""
         scope = {"region": self.settings.region, "namespace": self.settings.namespace}
         return {**scope, **params}

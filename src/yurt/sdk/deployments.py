@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from yurt.sdk.client import Answer, Client
-from yurt.sdk.transport import path_segment
+from yurt.sdk.transport import Param, path_segment
 from yurt.sdk.types.allocs import AllocStub
 from yurt.sdk.types.deployments import Deployment, DeploymentChanged
 
 
-def listing(client: Client, **params: str | int | bool) -> Answer[tuple[Deployment, ...]]:
+def listing(client: Client, **params: Param) -> Answer[tuple[Deployment, ...]]:
     """List deployments; `prefix`, `filter`, paging and `reverse` may be given."""
     return client.get("/v1/deployments", tuple[Deployment, ...], **params)
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from yurt.sdk.client import Answer, Client
-from yurt.sdk.transport import path_segment
+from yurt.sdk.transport import Param, path_segment
 from yurt.sdk.types.allocs import Alloc
 from yurt.sdk.types.nodes import HostStats, Node, NodeChanged, NodeMeta, NodeStub
 
 
-def listing(client: Client, **params: str | int | bool) -> Answer[tuple[NodeStub, ...]]:
+def listing(client: Client, **params: Param) -> Answer[tuple[NodeStub, ...]]:
     """List nodes; `prefix`, `filter`, paging, `os` and `resources` may be given."""
     return client.get("/v1/nodes", tuple[NodeStub, ...], **params)
 
@@ -68,6 +68,16 @@ def apply_meta(client: Client, node_id: str, meta: Mapping[str, str | None]) -> 
     return client.post(
         "/v1/client/metadata", NodeMeta, body={"NodeID": node_id, "Meta": meta}, node_id=node_id
     )
+
+
+def identity(client: Client, node_id: str) -> bytes:
+    """Read the claims of a node's identity, as JSON: `{"Claims": {...}}`."""
+    return client.get("/v1/client/identity", dict[str, object], node_id=node_id).body
+
+
+def renew_identity(client: Client, node_id: str) -> None:
+    """Have a node fetch a new identity."""
+    client.send("PUT", "/v1/client/identity/renew", body={"NodeID": node_id}, node_id=node_id)
 
 
 def _path(node_id: str, action: str = "") -> str:

@@ -6,6 +6,7 @@ import select
 import socket
 import ssl
 from collections.abc import Mapping
+from typing import TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
 from yurt.sdk.errors import BadSettings, ServerUnreachable
@@ -15,7 +16,10 @@ CONNECT_TIMEOUT_S = 10.0
 # A server may think for a while (a snapshot, a large plan); past this the connection is taken for dead.
 ANSWER_TIMEOUT_S = 600.0
 
-Params = Mapping[str, str | int | bool]
+Param: TypeAlias = str | int | bool | tuple[str, ...]
+"""A query parameter: empty texts and False are not sent, a tuple is sent once for each of its texts."""
+
+Params: TypeAlias = Mapping[str, Param]
 
 
 class Transport:
@@ -182,17 +186,14 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def query_text(params: Params) -> str:
-    """Write query parameters; empty texts and False are left out, True is written `true`."""
-    pairs = [
-        (key, "true" if value is True else str(value))
-        for key, value in sorted(params.items())
-        if _is_given(value)
-    ]
+    """Write query parameters in alphabetical order; True is written `true`."""
+    pairs = []
+    for key, value in sorted(params.items()):
+        if isinstance(value, tuple):
+            pairs += [(key, text) for text in value]
+        elif value is not False and value != "":
+            pairs.append((key, "true" if value is True else str(value)))
     return "?" + urlencode(pairs) if pairs else ""
-
-
-def _is_given(value: str | int | bool) -> bool:
-    return value is not False and value != ""
 
 
 def path_segment(text: str) -> str:

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+from yurt.cli.arguments import key_values
 from yurt.cli.command import Command, Session
 from yurt.cli.common_options import FollowOptions
 from yurt.cli.errors import CommandError, UsageError, failing_as
@@ -45,7 +46,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Dispatch a job."""
     if len(arguments) not in {1, 2}:
         raise UsageError("This command takes one or two argument: <parameterized job> [input source]")
-    request: dict[str, Any] = {"Meta": _meta(options.meta)}
+    request: dict[str, Any] = {"Meta": key_values(options.meta)}
     if len(arguments) == 2:
         request["Payload"] = base64.b64encode(_payload(session, arguments[1])).decode()
     if options.id_prefix_template:
@@ -75,16 +76,6 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     # Whoever dispatches cares whether it runs, not why: what could not be placed is a failure.
     code = 1 if code == EXIT_NOT_ALL_PLACED else code
     return _wait(session, client, made.dispatched_job_id) if options.wait and not code else code
-
-
-def _meta(pairs: Sequence[str]) -> dict[str, str]:
-    meta = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise CommandError(f"Error parsing meta value: {pair}")
-        meta[key] = value
-    return meta
 
 
 def _payload(session: Session, path: str) -> bytes:

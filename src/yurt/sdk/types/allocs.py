@@ -160,6 +160,12 @@ class NetworkStatus(Record, frozen=True):
     address: str = ""
 
 
+class DesiredTransition(Record, frozen=True):
+    """What an allocation was told to do."""
+
+    migrate: bool | None = None
+
+
 class AllocStub(Record, frozen=True):
     """An allocation in a list. Times in nanoseconds."""
 
@@ -178,6 +184,7 @@ class AllocStub(Record, frozen=True):
     client_status: str = ""
     client_description: str = ""
     task_states: dict[str, TaskState] = {}
+    desired_transition: DesiredTransition = DesiredTransition()
     deployment_status: DeploymentHealth | None = None
     followup_eval_id: str = ""
     next_allocation: str = ""
@@ -331,3 +338,9 @@ class Stopped(Record, frozen=True):
     """The answer to stopping an allocation."""
 
     eval_id: str = ""
+
+
+class ScheduleState(Record, frozen=True):
+    """Whether a scheduled task is paused."""
+
+    schedule_state: str = ""
