@@ -10,8 +10,10 @@ from starlette.types import Receive, Scope, Send
 
 from yurt.api.answer import Answer, render, text_answer
 from yurt.api.call import Call
-from yurt.api.errors import status_of
-from yurt.api.routes import Handler, RouteTable
+from yurt.api.cors import allow_origin, is_preflight, preflight_response
+from yurt.api.errors import HttpError, status_of
+from yurt.api.redirect import redirect
+from yurt.api.routes import Route, RouteTable
 from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
 
@@ -21,8 +23,15 @@ logger = get_logger("http")
 class HttpApp:
     """An ASGI application over a route table."""
 
-    def __init__(self, table: RouteTable, *, extra_headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        table: RouteTable,
+        *,
+        region: str = "",
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> None:
         self.table = table
+        self._region = region
         self._extra_headers = dict(extra_headers or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,24 +49,36 @@ class HttpApp:
         if target == path:
             match = self.table.find(path)
             if match is not None:
-                call = Call(scope, receive, match.values)
-                return render(await self._handle(match.route.handlers, call), call)
+                return await self._serve(match.route, Call(scope, receive, match.values))
             if not self.table.is_subtree_root(path):
                 return Response(status_code=404, headers={"Vary": "Accept-Encoding"})
             target = path + "/"
-        return _redirect(target, scope["query_string"].decode("latin-1"))
+        return redirect(target, scope["query_string"].decode("latin-1"))
 
-    async def _handle(self, handlers: Mapping[str, Handler], call: Call) -> Answer:
-        handler = handlers.get(call.method)
+    async def _serve(self, route: Route, call: Call) -> Response:
+        if route.cors and is_preflight(call):
+            return preflight_response(call, route.cors)
+        response = render(await self._handle(route, call), call)
+        if route.cors:
+            allow_origin(call, response)
+        return response
+
+    async def _handle(self, route: Route, call: Call) -> Answer:
+        handler = route.handlers.get(call.method)
         if handler is None:
-            return text_answer(405, "Invalid method")
+            return text_answer(*route.wrong_method)
         try:
+            self._check_region(route, call)
             return await handler(call)
         except YurtError as error:
             return text_answer(status_of(error), str(error))
         except Exception:
-            logger.exception("request.failed", method=call.method, path=dict(call.path))
+            logger.exception("request.failed", method=call.method, path=call.url_path)
             return text_answer(500, "internal error: the server's log says more")
+
+    def _check_region(self, route: Route, call: Call) -> None:
+        if not route.is_local and call.region not in ("", self._region):
+            raise HttpError(500, "No path to region")
 
 
 def _cleaned(path: str) -> str:
@@ -66,20 +87,3 @@ def _cleaned(path: str) -> str:
         return path
     cleaned = posixpath.normpath(path).replace("//", "/")
     return cleaned + "/" if path.endswith("/") and cleaned != "/" else cleaned
-
-
-def _redirect(target: str, query: str) -> Response:
-    location = f"{target}?{query}" if query else target
-    return Response(
-        f'<a href="{_escaped(location)}">Temporary Redirect</a>.\n\n',
-        status_code=307,
-        headers={
-            "Location": location,
-            "Content-Type": "text/html; charset=utf-8",
-            "Vary": "Accept-Encoding",
-        },
-    )
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;")

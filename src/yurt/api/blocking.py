@@ -29,6 +29,7 @@ async def blocking(
 
     `read` gives that index and the result; `keys` are what it looks at.
     """
+    call.check_read()
     min_index = call.min_index
     wait_s = call.wait_s
     index, result = read()

@@ -17,6 +17,9 @@ from yurt.model.wire import DEFAULT_NAMESPACE
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
 ALL_NAMESPACES = "*"
+UINT64_MAX = 2**64 - 1
+# In the order of preference.
+CONTENT_CODINGS = ("gzip", "deflate")
 
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
@@ -29,15 +32,20 @@ class Call:
         self._request = Request(scope, receive)
         self.path = path
         raw = scope["query_string"]
-        self.query: dict[str, str] = {}
-        if raw:
-            for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
-                self.query.setdefault(name, value)
+        self._pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True) if raw else []
+        # Where a parameter stands twice, the first one counts.
+        self.query: dict[str, str] = dict(reversed(self._pairs))
 
     @property
     def method(self) -> str:
         """GET, PUT, …"""
         return self._request.method
+
+    @property
+    def url_path(self) -> str:
+        """The whole path, decoded."""
+        path: str = self._request.scope["path"]
+        return path
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -48,6 +56,24 @@ class Call:
     def namespace(self) -> str:
         """The namespace the caller means."""
         return self.query.get("namespace") or DEFAULT_NAMESPACE
+
+    @property
+    def region(self) -> str:
+        """The region the caller means; empty for this one."""
+        return self.query.get("region", "")
+
+    @property
+    def wants_pretty(self) -> bool:
+        """Whether JSON is to be indented: the parameter's mere presence counts, unless it is 0."""
+        return self.query.get("pretty", "0") != "0"
+
+    @property
+    def content_coding(self) -> str:
+        """How the body may be compressed: gzip, deflate, or empty for not at all."""
+        accepted = self._request.headers.get("accept-encoding", "")
+        if not accepted or "upgrade" in self._request.headers:
+            return ""
+        return next((coding for coding in CONTENT_CODINGS if coding in accepted), "")
 
     @property
     def min_index(self) -> int:
@@ -70,18 +96,32 @@ class Call:
         except ValueError:
             raise HttpError(400, "Invalid wait time") from None
 
-    def flag(self, name: str) -> bool:
-        """A boolean parameter; absent and empty are false."""
+    def check_read(self) -> None:
+        """Check what every read may carry. Raises HttpError."""
+        stale = self.query.get("stale", "")
+        if stale and stale not in _TRUE and stale not in _FALSE:
+            raise HttpError(400, "Expect `true` or `false` for `stale` query string parameter")
+
+    def values(self, name: str) -> list[str]:
+        """All values of a parameter that may be repeated."""
+        return [value for key, value in self._pairs if key == name]
+
+    def flag(self, name: str, *, default: bool = False, status: int = 500) -> bool:
+        """A boolean parameter; absent and empty are the default."""
         text = self.query.get(name, "")
-        if not text or text in _FALSE:
-            return False
-        if text in _TRUE:
-            return True
+        if not text:
+            return default
+        if text in _TRUE or text in _FALSE:
+            return text in _TRUE
         raise HttpError(
-            500,
+            status,
             f'Failed to parse value of "{name}" ({text}) as a bool: '
             f'strconv.ParseBool: parsing "{text}": invalid syntax',
         )
+
+    def is_set(self, name: str) -> bool:
+        """A boolean parameter where everything but a clear yes is a no."""
+        return self.query.get(name, "") in _TRUE
 
     def integer(self, name: str) -> int:
         """A whole number; absent and empty are 0."""
@@ -96,6 +136,19 @@ class Call:
                 f'Failed to parse value of "{name}" ({text}) as a int: '
                 f'strconv.Atoi: parsing "{text}": invalid syntax',
             ) from None
+
+    def unsigned(self, name: str, *, status: int = 500) -> int | None:
+        """A whole number that is not negative; None if absent or empty."""
+        text = self.query.get(name, "")
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit() and int(text) <= UINT64_MAX):
+            raise HttpError(
+                status,
+                f'Failed to parse value of "{name}" ({text}) as a uint64: '
+                f'strconv.ParseUint: parsing "{text}": invalid syntax',
+            )
+        return int(text)
 
     async def body(self) -> bytes:
         """The request's body. Raises HttpError if it is too large."""

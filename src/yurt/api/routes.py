@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -14,6 +14,7 @@ from yurt.api.call import Call
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer]]
 
 WRITE = ("PUT", "POST")
+ANY_METHOD = ("GET", "PUT", "POST", "DELETE", "HEAD", "PATCH", "OPTIONS")
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +27,15 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     handlers: dict[str, Handler]
     summary: str
+    # What a method that has no handler is answered with.
+    wrong_method: tuple[int, str] = (405, "Invalid method")
+    # The methods that pages of other origins may use.
+    cors: tuple[str, ...] = ()
+    # Whether the agent itself answers, whatever region the caller names.
+    is_local: bool = False
+    # What the API document says about the bodies.
+    request: Any = None
+    response: Any = None
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
