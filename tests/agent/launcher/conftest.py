@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.agent.launcher.real_tasks import Mailbox, ShellTask, shell_task
 
+from tests.agent.launcher.real_tasks import Gate, Mailbox, ShellTask, shell_task
 from yurt.agent.launcher import LauncherClient
 
 
@@ -32,5 +32,14 @@ def shell(logs: Path) -> ShellTask:
 
 
 @pytest.fixture
-def mailbox(tmp_path: Path) -> Mailbox:
-    return Mailbox(tmp_path / "mailbox")
+def mailbox(tmp_path: Path) -> Iterator[Mailbox]:
+    mailbox = Mailbox(tmp_path / "mailbox")
+    yield mailbox
+    mailbox.close()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    gate = Gate(tmp_path / "gate")
+    yield gate
+    gate.close()

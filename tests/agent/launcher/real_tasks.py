@@ -28,15 +28,37 @@ def shell_task(logs: Path, script: str, *, task: str = "t", attempt: int = 0, **
 
 
 class Mailbox:
-    """A FIFO through which a task tells the test something; `path` is what it writes to."""
+    """A line from a task to the test; `path` is what the task writes to."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
         os.mkfifo(path)
+        # Open at both ends for as long as the test, so that neither side waits for the other to open.
+        self._fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
 
     async def receive(self) -> str:
-        """Wait for one message."""
-        return (await asyncio.to_thread(Path(self.path).read_text)).strip()
+        """Wait for one line."""
+        loop = asyncio.get_running_loop()
+        arrived = asyncio.Event()
+        loop.add_reader(self._fd, arrived.set)
+        try:
+            async with asyncio.timeout(WAIT_MS_MAX / 1000):
+                await arrived.wait()
+        finally:
+            loop.remove_reader(self._fd)
+        line = os.read(self._fd, 4096).decode()
+        assert line.endswith("\n"), "a task writes its line at once"
+        return line.strip()
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class Gate(Mailbox):
+    """The other way: a task that does `read go < path` waits until the test opens the gate."""
+
+    def open(self) -> None:
+        os.write(self._fd, b"go\n")
 
 
 def wait_gone(pid: int) -> None:

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.agent.launcher.real_tasks import Mailbox, ShellTask, wait_gone
 
+from tests.agent.launcher.real_tasks import Gate, Mailbox, ShellTask, wait_gone
 from yurt.agent.launcher import LauncherClient, LaunchSpec, TaskKey, TaskLost
 from yurt.agent.launcher.daemon.processes import start_ticks
 from yurt.agent.launcher.daemon.records import read_record, write_record
@@ -69,7 +69,7 @@ def launcher_pid(directory: Path) -> int:
 
 
 async def test_output_has_no_gap_when_the_agent_is_killed(
-    launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path, mailbox: Mailbox
+    launcher: LauncherClient, logs: Path, tmp_path: Path, mailbox: Mailbox, gate: Gate
 ) -> None:
     lines = 4000
     script = f"""
@@ -77,7 +77,7 @@ n=0
 while [ $n -lt {lines} ]; do
   echo line $n; n=$((n+1))
   [ $n = 1000 ] && echo running > {mailbox.path}
-  [ $n = 2000 ] && read go < {mailbox.path}
+  [ $n = 2000 ] && read go < {gate.path}
 done
 exit 6
 """
@@ -90,7 +90,7 @@ exit 6
         assert task is not None
         assert task.pid == pid
         assert task.is_running
-        await asyncio.to_thread(Path(mailbox.path).write_text, "go on\n")
+        gate.open()
         result = await task.wait()
 
     assert result.exit_code == 6
@@ -98,14 +98,14 @@ exit 6
 
 
 async def test_an_exit_while_no_agent_was_there_is_not_forgotten(
-    launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path, mailbox: Mailbox
+    launcher: LauncherClient, logs: Path, tmp_path: Path, gate: Gate
 ) -> None:
-    script = f"read go < {mailbox.path}; exit 11"
+    script = f"read go < {gate.path}; exit 11"
     async with agent_process(tmp_path / "launcher", logs, script) as (agent, _):
         agent.kill()
         await agent.wait()
     supervisor = supervisor_of(launcher, TaskKey("alloc", "t", 0))
-    await asyncio.to_thread(Path(mailbox.path).write_text, "go on\n")
+    gate.open()
     wait_gone(supervisor)
 
     task = await launcher.attach(TaskKey("alloc", "t", 0))
@@ -116,10 +116,11 @@ async def test_an_exit_while_no_agent_was_there_is_not_forgotten(
 
 
 async def test_a_second_start_of_a_key_attaches(
-    launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path
+    launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path, mailbox: Mailbox
 ) -> None:
-    spec = shell("echo started; exec sleep 1000")
+    spec = shell(f"echo started; echo ready > {mailbox.path}; exec sleep 1000")
     first = await launcher.start(spec)
+    await mailbox.receive()
     assert await launcher.start(spec) is first
 
     other = LauncherClient(tmp_path / "launcher")
@@ -134,14 +135,15 @@ async def test_a_second_start_of_a_key_attaches(
 
 
 async def test_of_many_starts_of_one_key_one_runs(
-    launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path
+    launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path, mailbox: Mailbox
 ) -> None:
     clients = [LauncherClient(tmp_path / "launcher") for _ in range(8)]
-    spec = shell("echo started; exec sleep 1000")
+    spec = shell(f"echo started; echo ready > {mailbox.path}; exec sleep 1000")
 
     tasks = await asyncio.gather(*(client.start(spec) for client in clients for _ in range(4)))
 
     assert len({task.pid for task in tasks}) == 1
+    await mailbox.receive()
     await tasks[0].kill_now()
     assert (logs / "t.stdout.0").read_text() == "started\n"
     for client in clients:
@@ -291,13 +293,13 @@ async def test_a_key_never_started_is_unknown(launcher: LauncherClient) -> None:
 
 
 async def test_a_supervisor_survives_what_a_service_manager_sends_to_all(
-    launcher: LauncherClient, shell: ShellTask, mailbox: Mailbox
+    launcher: LauncherClient, shell: ShellTask, gate: Gate
 ) -> None:
-    task = await launcher.start(shell(f"trap '' TERM; read go < {mailbox.path}; exit 8"))
+    task = await launcher.start(shell(f"trap '' TERM; read go < {gate.path}; exit 8"))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         os.kill(supervisor_of(launcher, task.key), number)
 
-    await asyncio.to_thread(Path(mailbox.path).write_text, "go on\n")
+    gate.open()
 
     assert (await task.wait()).exit_code == 8
 

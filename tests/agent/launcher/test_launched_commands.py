@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.agent.launcher.real_tasks import Mailbox, ShellTask
 
+from tests.agent.launcher.real_tasks import Mailbox, ShellTask
 from yurt.agent.launcher import Identity, LauncherClient, LaunchFailed, TaskKey
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may change users")
@@ -47,7 +47,7 @@ async def test_a_command_sees_its_environment_folder_mask_and_limits(
     launcher: LauncherClient, shell: ShellTask, logs: Path, tmp_path: Path
 ) -> None:
     spec = msgspec.structs.replace(
-        shell('echo "$GREETING|$YURT_TASK_KEY|$(pwd)|$(umask)|$(ulimit -n)|$(wc -c)"', GREETING="hällo\nyou"),
+        shell('echo "$GREETING|$(pwd)|$(umask)|$(ulimit -n)|$(wc -c)"', GREETING="hällo\nyou"),
         cwd=str(tmp_path),
         umask=0o027,
         rlimits=((resource.RLIMIT_NOFILE, 64, 64),),
@@ -55,7 +55,7 @@ async def test_a_command_sees_its_environment_folder_mask_and_limits(
 
     await (await launcher.start(spec)).wait()
 
-    assert (logs / "t.stdout.0").read_text() == f"hällo\nyou|alloc/t/0|{tmp_path}|0027|64|0\n"
+    assert (logs / "t.stdout.0").read_text() == f"hällo\nyou|{tmp_path}|0027|64|0\n"
 
 
 async def test_a_command_starts_with_standard_signals_and_no_other_files(

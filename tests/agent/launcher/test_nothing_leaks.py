@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import msgspec
-from tests.agent.launcher.real_tasks import ShellTask
 
+from tests.agent.launcher.real_tasks import ShellTask
 from yurt.agent import launcher as package
 from yurt.agent.launcher import LauncherClient
 from yurt.agent.launcher.daemon.main import SPARES
@@ -39,7 +39,7 @@ async def test_short_tasks_leave_nothing_behind(
     assert len(os.listdir("/proc/self/fd")) == fds
     names = [path.name for path in (tmp_path / "launcher" / "tasks").iterdir()]
     assert [name for name in names if not name.startswith(SPARE)] == [shell("true", task="first").key.record]
-    # A supervisor with a task renames its record away at once, so a name per spare is all there may be.
+    # A supervisor gives its record the name of its key at once, so a name per spare is all there may be.
     assert len(names) <= 1 + SPARES + 1
     assert (tmp_path / "launcher" / "launcher.log").read_text() == ""
 

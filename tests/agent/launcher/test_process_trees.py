@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.agent.launcher.real_tasks import Mailbox, ShellTask
 
+from tests.agent.launcher.real_tasks import Mailbox, ShellTask
 from yurt.agent.launcher import LauncherClient, LaunchSpec
 from yurt.agent.launcher.daemon.processes import start_ticks
 
@@ -21,11 +21,10 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         with open(sys.argv[1], "w") as mailbox:
-            mailbox.write(str(os.getpid()))
+            mailbox.write(f"{os.getpid()}\\n")
         time.sleep(1000)
     os._exit(0)
 os.wait()
-sys.stdin.readline() if len(sys.argv) > 2 else None
 """
 
 
@@ -72,7 +71,7 @@ for line in range(12):
                 os.setsid() if os.getpid() != os.getsid(0) else None
             if generation == 20 and line == 0:
                 with open(mailbox, "w") as file:
-                    file.write("under way")
+                    file.write("under way\\n")
             time.sleep(0.001)
             if os.fork():
                 os._exit(0)

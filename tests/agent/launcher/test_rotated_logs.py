@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.agent.launcher.real_tasks import ShellTask
 
+from tests.agent.launcher.real_tasks import ShellTask
 from yurt.agent.launcher import LauncherClient, LogLimits
 from yurt.agent.launcher.daemon.logs import CHUNK, FILE_BYTES_MIN, RotatedLog
 

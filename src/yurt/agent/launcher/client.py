@@ -22,7 +22,8 @@ from yurt.agent.launcher.daemon.records import (
 from yurt.agent.launcher.errors import LauncherUnavailable, LaunchFailed, TaskLost
 from yurt.agent.launcher.leftovers import kill_leftovers
 from yurt.agent.launcher.pidfds import open_process, wait_for_end
-from yurt.agent.launcher.running import Record, RunningTask, load
+from yurt.agent.launcher.record import Record, load
+from yurt.agent.launcher.running import RunningTask
 from yurt.agent.launcher.spec import LaunchSpec, TaskKey
 
 # Below any kernel's limit on connections that wait, so that none is refused for being one too many.
@@ -72,7 +73,7 @@ class LauncherClient:
             )
         task = await self._hold(Record(answer))
         if task is None:
-            raise TaskLost(spec.key.mark)
+            raise TaskLost(str(spec.key))
         return task
 
     async def attach(self, key: TaskKey) -> RunningTask | None:
@@ -91,7 +92,7 @@ class LauncherClient:
     def forget(self, key: TaskKey) -> None:
         """Drop the record of a task that ended; its key could then be started anew."""
         task = self._running.pop(key, None)
-        assert task is None or not task.is_running, f"{key.mark} still runs"
+        assert task is None or not task.is_running, f"{key} still runs"
         Path(self._path(key)).unlink(missing_ok=True)
 
     async def shutdown(self, *, kill_tasks: bool) -> None:
@@ -133,7 +134,7 @@ class LauncherClient:
             record = latest  # it may have ended since the record was read
         if supervisor is None and record.exit is None:
             if record.boot_id == self._boot_id:
-                await asyncio.to_thread(kill_leftovers, record.key, pid=record.pid, ticks=record.pid_ticks)
+                await asyncio.to_thread(kill_leftovers, record)
             return None
         task = self._running[record.key] = RunningTask(record, path, supervisor)
         return task

@@ -22,5 +22,5 @@ class LaunchFailed(YurtError):
 class TaskLost(YurtError):
     """The key was started before, but its supervisor is gone without having recorded an end."""
 
-    def __init__(self, mark: str) -> None:
-        super().__init__(f"task {mark} was lost: its supervisor was killed; start it under a new attempt")
+    def __init__(self, key: str) -> None:
+        super().__init__(f"task {key} was lost: its supervisor was killed; start it under a new attempt")

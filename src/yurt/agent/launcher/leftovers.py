@@ -6,23 +6,23 @@ import os
 import signal
 from pathlib import Path
 
-from yurt.agent.launcher.pidfds import open_process
-from yurt.agent.launcher.spec import KEY_VARIABLE, TaskKey
+from yurt.agent.launcher.daemon.command import SUPERVISOR_VARIABLE
+from yurt.agent.launcher.pidfds import send_signal
+from yurt.agent.launcher.record import Record
 
 # Each round can only find what forked during the one before it.
 ROUNDS_MAX = 50
 
 
-def kill_leftovers(key: TaskKey, *, pid: int, ticks: int) -> None:
-    """Kill the task's process and all others that carry its key; blocks, so run it in a thread.
+def kill_leftovers(record: Record) -> None:
+    """Kill the task's process and all others that carry its mark; blocks, so run it in a thread.
 
     A process that cleared its environment and outlived its parents is not found; under a live
     supervisor nothing escapes.
     """
-    main = open_process(pid, ticks)
-    if main is not None:
-        _kill(main)
-    marker = b"\0%s=%s\0" % (KEY_VARIABLE.encode(), key.mark.encode())
+    send_signal(record.pid, record.pid_ticks, signal.SIGKILL)
+    pid, ticks = record.supervisor
+    marker = f"\0{SUPERVISOR_VARIABLE}={pid}.{ticks}\0".encode()
     for _ in range(ROUNDS_MAX):
         if not _kill_marked(marker):
             return

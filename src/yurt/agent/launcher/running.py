@@ -7,40 +7,14 @@ import os
 import signal
 
 from yurt.agent.launcher.daemon.processes import KILL_LIMIT_S
-from yurt.agent.launcher.daemon.records import EXITED, read_record
 from yurt.agent.launcher.daemon.supervisor import DRAIN_LIMIT_S, KILL_SIGNAL
 from yurt.agent.launcher.leftovers import kill_leftovers
 from yurt.agent.launcher.pidfds import send_signal
-from yurt.agent.launcher.spec import ExitResult, TaskKey
+from yurt.agent.launcher.record import Record, load
+from yurt.agent.launcher.spec import ExitResult
 
 # A supervisor that has not finished killing by then is itself stuck, or stopped.
 SUPERVISOR_LIMIT_S = KILL_LIMIT_S + DRAIN_LIMIT_S + 3.0
-
-
-class Record:
-    """What a supervisor wrote about its task; see `daemon.records`."""
-
-    def __init__(self, facts: dict[str, str]) -> None:
-        self.key = TaskKey(facts["alloc"], facts["task"], int(facts["attempt"]))
-        self.boot_id = facts["boot"]
-        self.supervisor = (int(facts["supervisor"]), int(facts["supervisor_start"]))
-        self.pid = int(facts["pid"])
-        self.pid_ticks = int(facts["pid_start"])
-        self.started_ns = int(facts["started_ns"])
-        self.exit: ExitResult | None = None
-        if facts["part"] == EXITED:
-            self.exit = ExitResult(
-                exit_code=int(facts["exit_code"]),
-                signal=int(facts["signal"]),
-                oom_killed=facts["oom_killed"] == "1",
-                ended_ns=int(facts["ended_ns"]),
-            )
-
-
-def load(path: str) -> Record | None:
-    """The record at `path`, None where there is none."""
-    facts = read_record(path)
-    return Record(facts) if facts else None
 
 
 class RunningTask:
@@ -83,7 +57,7 @@ class RunningTask:
         return self._result
 
     async def _settle_lost(self) -> ExitResult:
-        await asyncio.to_thread(kill_leftovers, self.key, pid=self._record.pid, ticks=self._record.pid_ticks)
+        await asyncio.to_thread(kill_leftovers, self._record)
         error = "the task's supervisor was killed, and the task with it; its exit code is unknown"
         return ExitResult(exit_code=128 + signal.SIGKILL, signal=signal.SIGKILL, error=error)
 

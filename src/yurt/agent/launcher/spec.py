@@ -10,9 +10,6 @@ import msgspec
 from yurt.agent.launcher.daemon.logs import FILE_BYTES_MIN
 from yurt.agent.launcher.daemon.records import encode_request
 
-# Every process of a task carries this variable, so that what a dead supervisor leaves can be found.
-KEY_VARIABLE = "YURT_TASK_KEY"
-
 
 class TaskKey(msgspec.Struct, frozen=True):
     """Names one start of one task; the launcher starts a key at most once."""
@@ -32,9 +29,7 @@ class TaskKey(msgspec.Struct, frozen=True):
         digest = hashlib.blake2b(f"{self.alloc_id}\0{self.task}".encode(), digest_size=12)
         return f"{digest.hexdigest()}.{self.attempt}"
 
-    @property
-    def mark(self) -> str:
-        """Value of KEY_VARIABLE in the task's environment."""
+    def __str__(self) -> str:
         return f"{self.alloc_id}/{self.task}/{self.attempt}"
 
 
@@ -103,8 +98,7 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
             ("attempt", str(self.key.attempt)),
             ("path", self.path),
             *(("arg", value) for value in self.argv),
-            *(("env", f"{name}={value}") for name, value in self.env.items() if name != KEY_VARIABLE),
-            ("env", f"{KEY_VARIABLE}={self.key.mark}"),
+            *(("env", f"{name}={value}") for name, value in self.env.items()),
             ("cwd", self.cwd),
             ("umask", str(self.umask)),
             *(("rlimit", f"{kind}={soft}:{hard}") for kind, soft, hard in self.rlimits),

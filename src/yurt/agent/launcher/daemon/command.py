@@ -4,10 +4,13 @@ import os
 import resource
 import signal
 
-from .processes import die_with_parent, enter_network_namespace
+from .processes import die_with_parent, enter_network_namespace, start_ticks
 from .records import Truncated, read_request
 from .request import Request
 
+# Every process of a task carries its supervisor's pid and start in this variable, so that what a killed
+# supervisor leaves behind can be found.
+SUPERVISOR_VARIABLE = "YURT_SUPERVISOR"
 # Python ignores the first two, the supervisor handles or ignores the others.
 _RESET = (
     *(signal.SIGPIPE, signal.SIGXFSZ),
@@ -36,6 +39,7 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
     for number in _RESET:
         signal.signal(number, signal.SIG_DFL)
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+    mark = f"{parent}.{start_ticks(parent)}"
     try:
         request = Request(read_request(requests))
     except Truncated:
@@ -65,7 +69,9 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
         step = "chdir"
         os.chdir(request.text("cwd", "/"))
         step = "exec"
-        os.execve(request.text("path"), request.texts("arg"), dict(request.pairs("env")))  # noqa: S606
+        env = dict(request.pairs("env"))
+        env[SUPERVISOR_VARIABLE] = mark
+        os.execve(request.text("path"), request.texts("arg"), env)  # noqa: S606
     except OSError as error:
         raise Failed(step, error.errno or 0, error.strerror or str(error)) from error
     except ValueError as error:  # a limit that may not be raised

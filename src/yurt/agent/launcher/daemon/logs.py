@@ -124,6 +124,17 @@ class RotatedLog:
             self._full = self._size >= self._max_bytes
         return True
 
+    def append(self, data: bytes) -> None:
+        """Write data that comes from no pipe."""
+        for start in range(0, len(data), CHUNK):
+            piece = data[start : start + CHUNK]
+            try:
+                if self._full or self._size + len(piece) >= self._max_bytes:
+                    self._rotate()
+                self._write(piece)
+            except OSError:
+                return
+
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:

@@ -182,9 +182,16 @@ class Launcher:
                 return
             _answer(connection, supervisor.start(request))
         # Only now, so that forking the next one does not take time from this start.
-        os.write(self._taken, os.getpid().to_bytes(_PID_BYTES, "little"))
-        os.close(self._taken)
+        self._tell_taken()
         supervisor.run()
+
+    def _tell_taken(self) -> None:
+        try:
+            os.write(self._taken, os.getpid().to_bytes(_PID_BYTES, "little"))
+        except BrokenPipeError:  # the launcher has ended, so it needs no other spare
+            pass
+        finally:
+            os.close(self._taken)
 
 
 def _answer(connection: socket.socket, answer: bytes) -> None:
