@@ -18,7 +18,6 @@ from yurt.log.snapshot import read_snapshot, write_snapshot
 from yurt.log.snapshot_format import SnapshotHeader
 from yurt.state.snapshot import load
 from yurt.state.state import State
-from yurt.state.watches import Watches
 from yurt.version import VERSION
 
 META_FILE = "meta.json"
@@ -77,7 +76,7 @@ def write_archive(target: Path, header: SnapshotHeader, chunks: Iterator[bytes],
     return _sha256(target)
 
 
-def read_archive(source: Path, watches: Watches) -> State:
+def read_archive(source: Path) -> State:
     """Read the State of an archive, in the calling thread. Raises ArchiveRefused; checks everything."""
     with source.open("rb") as raw:
         if raw.read(2) != b"\x1f\x8b":
@@ -103,7 +102,7 @@ def read_archive(source: Path, watches: Watches) -> State:
             raise ArchiveRefused("the archive is incomplete or damaged; use another copy")
         try:
             _, chunks = read_snapshot(state_path)
-            return load(chunks, watches)
+            return load(chunks)
         except YurtError as error:
             raise ArchiveRefused(str(error)) from error
 

@@ -116,7 +116,7 @@ class Server:
 
         Indexes go on from here, so that nobody who waits for a newer one is left waiting.
         """
-        restored = await asyncio.to_thread(read_archive, source, self.state.watches)
+        restored = await asyncio.to_thread(read_archive, source)
         async with self.committer.standstill():
             restored.index = max(self.log.last_index, restored.index) + 1
             if self.snapshots is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from yurt.state.job_status import refresh_status, set_queued
 from yurt.state.state import State
 
 
-def upsert_evals(state: State, index: int, evals: Iterable[Evaluation]) -> None:
+def upsert_evals(state: State, index: int, evals: Sequence[Evaluation]) -> None:
     """Store evaluations, and bring their jobs' statuses up to date."""
     for evaluation in evals:
         store_eval(state, index, evaluation)

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from yurt.model.computed_class import computed_class
 from yurt.model.node import (
+    NODE_DISCONNECTED,
+    NODE_DOWN,
     NODE_ELIGIBLE,
     NODE_EVENTS_MAX,
     NODE_INELIGIBLE,
@@ -30,6 +32,8 @@ from yurt.state.entries import (
     SetNodeStatus,
 )
 from yurt.state.state import State
+
+_SILENT = (NODE_DOWN, NODE_DISCONNECTED)
 
 
 class NodeOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,12 +61,12 @@ def register_node(state: State, index: int, entry: RegisterNode) -> NodeOutcome:
             scheduling_eligibility=old.scheduling_eligibility,
             events=old.events,
             last_drain=old.last_drain,
-            last_missed_heartbeat_index=old.last_missed_heartbeat_index,
+            last_missed_heartbeat_index=_last_missed(old, node.status, index),
             last_alloc_update_index=old.last_alloc_update_index,
         )
         if old.status != node.status:
             node = _with_event(node, "Node re-registered", entry.at, index)
-    _store(state, index, node, was_ready=old is not None and old.is_ready)
+    _store(state, index, node)
     upsert_evals(state, index, entry.evals)
     return NodeOutcome(node=state.nodes[node.id])
 
@@ -72,12 +76,16 @@ def set_node_status(state: State, index: int, entry: SetNodeStatus) -> NodeOutco
     old = state.nodes.get(entry.node_id)
     if old is None:
         return NodeOutcome(node=None)
-    node = replace(old, status=entry.status, status_updated_at=entry.at // SECOND_NS, modify_index=index)
+    node = replace(
+        old,
+        status=entry.status,
+        status_updated_at=entry.at // SECOND_NS,
+        last_missed_heartbeat_index=_last_missed(old, entry.status, index),
+        modify_index=index,
+    )
     if entry.event:
         node = _with_event(node, entry.event, entry.at, index)
-    if entry.status != NODE_READY and old.status == NODE_READY:
-        node = replace(node, last_missed_heartbeat_index=index)
-    _store(state, index, node, was_ready=old.is_ready)
+    _store(state, index, node)
     upsert_evals(state, index, entry.evals)
     return NodeOutcome(node=node)
 
@@ -92,7 +100,7 @@ def set_node_eligibility(state: State, index: int, entry: SetNodeEligibility) ->
     node = replace(old, scheduling_eligibility=entry.eligibility, modify_index=index)
     if entry.event:
         node = _with_event(node, entry.event, entry.at, index)
-    _store(state, index, node, was_ready=old.is_ready)
+    _store(state, index, node)
     upsert_evals(state, index, entry.evals)
     return NodeOutcome(node=node)
 
@@ -116,7 +124,7 @@ def set_node_drain(state: State, index: int, entry: SetNodeDrain) -> NodeOutcome
     )
     if entry.event:
         node = _with_event(node, entry.event, entry.at, index, SUBSYSTEM_DRAIN, entry.details)
-    _store(state, index, node, was_ready=old.is_ready)
+    _store(state, index, node)
     upsert_evals(state, index, entry.evals)
     return NodeOutcome(node=node)
 
@@ -142,12 +150,19 @@ def _drain_record(old: Node, entry: SetNodeDrain) -> DrainMetadata | None:
     return replace(old.last_drain, updated_at=at, status=status, meta=kept)
 
 
-def _store(state: State, index: int, node: Node, *, was_ready: bool) -> None:
+def _last_missed(old: Node, status: str, index: int) -> int:
+    """The index at which a node fell silent; 0 once it is ready again."""
+    if status == NODE_READY:
+        return 0
+    if status in _SILENT and old.status not in _SILENT:
+        return index
+    return old.last_missed_heartbeat_index
+
+
+def _store(state: State, index: int, node: Node) -> None:
     state.nodes.put(node.id, node, index)
     if node.is_ready:
         state.news.ready_nodes.append(node)
-    elif was_ready:
-        state.news.freed_nodes[node.id] = None
 
 
 def _with_event(

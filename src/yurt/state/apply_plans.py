@@ -14,11 +14,17 @@ from yurt.model.alloc import (
     DESIRED_STOP,
     Allocation,
 )
-from yurt.model.deployment import Deployment, DeploymentState, DeploymentStatusUpdate
+from yurt.model.deployment import (
+    DEPLOYMENT_SUCCESSFUL,
+    Deployment,
+    DeploymentState,
+    DeploymentStatusUpdate,
+)
 from yurt.model.job import Job, JobKey
-from yurt.model.plan import Placements, Preemption, StopAllocs, UpdateAlloc
+from yurt.model.plan import JobRef, Placements, Preemption, StopAllocs, UpdateAlloc
 from yurt.model.wire import AllocID, Nanoseconds
 from yurt.state.apply_evals import store_eval
+from yurt.state.deployment_counts import count_change, count_new
 from yurt.state.entries import CommitPlan
 from yurt.state.job_status import count_move, count_placed, refresh_status
 from yurt.state.state import State
@@ -166,32 +172,7 @@ def _after_placing(
     if not fresh:
         return
     count_placed(state, job, placements.task_group, len(fresh), index)
-    deployment = state.deployments.get(placements.deployment_id)
-    group = deployment.task_groups.get(placements.task_group) if deployment is not None else None
-    if deployment is None or group is None:
-        return
-    canaries = tuple(
-        alloc.id
-        for alloc in fresh
-        if alloc.deployment_status is not None
-        and alloc.deployment_status.canary
-        and alloc.id not in (group.placed_canaries or ())
-    )
-    moved = replace(
-        group,
-        placed_allocs=group.placed_allocs + len(fresh),
-        placed_canaries=(*(group.placed_canaries or ()), *canaries) if canaries else group.placed_canaries,
-    )
-    state.deployments.put(
-        deployment.id,
-        replace(
-            deployment,
-            task_groups={**deployment.task_groups, placements.task_group: moved},
-            modify_index=index,
-            modify_time=at,
-        ),
-        index,
-    )
+    count_new(state, fresh, index=index, at=at)
 
 
 def _link_next(state: State, index: int, previous_id: AllocID, next_id: AllocID) -> None:
@@ -280,6 +261,7 @@ def _put_changed(
 ) -> None:
     state.allocs.put(new.id, new, index)
     count_move(state, old, new, index)
+    count_change(state, old, new, index=index, at=new.modify_time)
     jobs[new.job_key] = None
 
 
@@ -317,19 +299,22 @@ def _with_counters(wanted: DeploymentState, kept: DeploymentState) -> Deployment
 
 
 def _update_deployment(state: State, index: int, update: DeploymentStatusUpdate, at: Nanoseconds) -> None:
+    """Store a deployment's new status, unless it has ended; a success makes its job version stable."""
     old = state.deployments.get(update.deployment_id)
-    if old is not None:
-        state.deployments.put(
-            old.id,
-            replace(
-                old,
-                status=update.status,
-                status_description=update.status_description,
-                modify_index=index,
-                modify_time=at,
-            ),
-            index,
-        )
+    if old is None or not old.is_active:
+        return
+    new = replace(
+        old,
+        status=update.status,
+        status_description=update.status_description,
+        modify_index=index,
+        modify_time=at,
+    )
+    state.deployments.put(old.id, new, index)
+    if new.status == DEPLOYMENT_SUCCESSFUL:
+        job = state.jobs.version(JobRef(new.namespace, new.job_id, new.job_create_index, new.job_version))
+        if job is not None:
+            state.jobs.put_version(replace(job, stable=True, modify_index=index), index)
 
 
 def _or(new: _T | None, old: _T) -> _T:

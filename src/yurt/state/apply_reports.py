@@ -12,12 +12,11 @@ from yurt.model.alloc import (
     CLIENT_RUNNING,
     CLIENT_UNKNOWN,
     Allocation,
-    AllocDeploymentStatus,
     DesiredTransition,
 )
 from yurt.model.job import JobKey
-from yurt.model.times import time_ns, time_text
 from yurt.state.apply_evals import store_eval, upsert_evals
+from yurt.state.deployment_counts import count_change
 from yurt.state.entries import AllocReport, ReportAllocs, SetDesiredTransitions
 from yurt.state.job_status import count_move, refresh_status
 from yurt.state.state import State
@@ -50,7 +49,7 @@ def report_allocs(state: State, index: int, entry: ReportAllocs) -> None:
         new = _reported(old, report, index, entry.at)
         state.allocs.put(new.id, new, index)
         count_move(state, old, new, index)
-        _count_health(state, index, old, new, entry.at)
+        count_change(state, old, new, index=index, at=entry.at)
         jobs[new.job_key] = None
         if new.is_client_terminal and not old.is_client_terminal:
             state.news.freed_nodes[new.node_id] = None
@@ -99,38 +98,3 @@ def _reported(old: Allocation, report: AllocReport, index: int, at: int) -> Allo
         modify_index=index,
         modify_time=at,
     )
-
-
-def _count_health(state: State, index: int, old: Allocation, new: Allocation, at: int) -> None:
-    before, after = _health(old.deployment_status), _health(new.deployment_status)
-    if before == after or not new.deployment_id:
-        return
-    deployment = state.deployments.get(new.deployment_id)
-    group = deployment.task_groups.get(new.task_group) if deployment is not None else None
-    if deployment is None or group is None:
-        return
-    moved = replace(
-        group,
-        healthy_allocs=group.healthy_allocs + (after is True) - (before is True),
-        unhealthy_allocs=group.unhealthy_allocs + (after is False) - (before is False),
-    )
-    if after is True and group.progress_deadline:
-        status = new.deployment_status
-        healthy_at = time_ns(status.timestamp) if status is not None else 0
-        by = (healthy_at or at) + group.progress_deadline
-        if by > time_ns(group.require_progress_by):
-            moved = replace(moved, require_progress_by=time_text(by))
-    state.deployments.put(
-        deployment.id,
-        replace(
-            deployment,
-            task_groups={**deployment.task_groups, new.task_group: moved},
-            modify_index=index,
-            modify_time=at,
-        ),
-        index,
-    )
-
-
-def _health(status: AllocDeploymentStatus | None) -> bool | None:
-    return status.healthy if status is not None else None

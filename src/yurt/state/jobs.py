@@ -30,6 +30,16 @@ class Jobs(Table[JobKey, Job]):
             self.children.add(JobKey(row.namespace, JobID(row.parent_id)), row.id)
         super().put(key, row, index)
 
+    def put_version(self, row: Job, index: int) -> None:
+        """Set one kept version of a job, be it the current one or an older one."""
+        current = self._rows[row.key]
+        if current.version == row.version:
+            self.put(row.key, row, index)
+            return
+        versions = self.versions[row.key]
+        self.versions[row.key] = tuple(row if old.version == row.version else old for old in versions)
+        self._changed(row.key, index)
+
     def delete(self, key: JobKey, index: int) -> Job | None:
         """Remove a job with all its versions."""
         job = super().delete(key, index)

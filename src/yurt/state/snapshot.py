@@ -27,7 +27,6 @@ from yurt.model.node_pool import NodePool
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state.state import SCHEDULER_CONFIGURATION_KEY, State
-from yurt.state.watches import Watches
 
 SNAPSHOT_FORMAT = 1
 
@@ -198,9 +197,9 @@ def _alloc_row(alloc: Allocation, jobs: _Numbers, resources: _Numbers, metrics: 
     )
 
 
-def load(chunks: Iterable[bytes], watches: Watches | None = None) -> State:
-    """Read a State that `dump` wrote, for these watchers or new ones. Raises SnapshotUnreadable."""
-    state = State(watches)
+def load(chunks: Iterable[bytes]) -> State:
+    """Read a State that `dump` wrote. Raises SnapshotUnreadable."""
+    state = State()
     loader = _Loader(state)
     remaining = iter(chunks)
     try:

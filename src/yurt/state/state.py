@@ -35,9 +35,9 @@ class News:
 class State:
     """Everything the servers know, as of `index`. One thread owns it; only `apply` changes it."""
 
-    def __init__(self, watches: Watches | None = None) -> None:
+    def __init__(self) -> None:
         self.index = 0
-        self.watches = watches or Watches()
+        self.watches = Watches()
         self.columns = NodeColumns()
         self.nodes = Nodes(self.watches, self.columns)
         self.jobs = Jobs(self.watches)
@@ -67,14 +67,13 @@ class State:
         return news
 
     def become(self, other: State) -> None:
-        """Take over everything `other` holds, which must share these watches and not be used any more.
+        """Take over everything `other` holds, which nobody watches or uses any more.
 
         Whoever holds this State keeps it, and whoever watches anything of it is woken.
         """
-        assert other.watches is self.watches, "the watchers of a State must see what it becomes"
+        watches = self.watches
         self.__dict__.update(other.__dict__)
-        self.watches.touch_all()
-        self.watches.flush()
+        watches.hand_over(other.watches)
 
     def _put_builtins(self) -> None:
         """What every cluster has from the start; index 1 keeps these tables blockable."""

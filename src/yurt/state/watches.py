@@ -31,17 +31,26 @@ class Watches:
         if wakes is not None:
             self._due.update(wakes)
 
-    def touch_all(self) -> None:
-        """Note that everything may have changed: State was replaced by a snapshot."""
-        for family in self._families.values():
+    def hand_over(self, successor: Watches) -> None:
+        """Give all watchers to `successor`, which has none, and wake them: everything may have changed.
+
+        Who watches may still cancel what it got from here.
+        """
+        for name, watched in self._families.items():
+            family = successor.family(name)
+            family.update(watched)
+            self._families[name] = family
             for wakes in family.values():
                 self._due.update(wakes)
+        successor._due = self._due
+        self.flush()
 
     def flush(self) -> None:
         """Wake whoever watches what was touched."""
         if not self._due:
             return
-        due, self._due = self._due, {}
+        due = list(self._due)
+        self._due.clear()
         for wake in due:
             wake()
 
