@@ -1,0 +1,233 @@
+"""A real agent, and recorded scenarios played against it."""
+
+import contextlib
+import difflib
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.cli.command_line import substitute
+from tests.cli.transcripts import Step, Transcript, read_transcript
+
+START_TIMEOUT_S = 60.0
+SETTLE_TIMEOUT_S = 60.0
+COMMAND_TIMEOUT_S = 120.0
+POLL_INTERVAL_S = 0.05
+
+
+class Played(NamedTuple):
+    """A recorded step and what our program did."""
+
+    step: Step
+    command: str
+    stdout: str
+    stderr: str
+    exit_code: int
+
+
+class RealAgent:
+    """A development agent in a process of its own."""
+
+    def __init__(self, directory: Path, *extra_configuration: str) -> None:
+        """Starts the agent and waits until it has a leader and a node."""
+        http, rpc, serf = _free_ports(3)
+        config = directory / "agent.hcl"
+        ports = f"ports {{\n  http = {http}\n  rpc  = {rpc}\n  serf = {serf}\n}}\n"
+        config.write_text('name = "node1"\n' + ports + "\n".join(extra_configuration))
+        self.address = f"http://127.0.0.1:{http}"
+        self._log = directory / "agent.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "yurt.cli.main", "agent", "-dev", "-config", str(config)],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait_until_ready(self) -> None:
+        self.wait("/v1/nodes", lambda found: bool(found) and found[0]["Status"] == "ready", START_TIMEOUT_S)
+
+    def wait(self, path: str, accepts: Any, timeout_s: float = SETTLE_TIMEOUT_S) -> Any:  # noqa: ANN401
+        """Ask until the answer is accepted, and give it."""
+        deadline = time.monotonic() + timeout_s
+        answer: Any = None
+        while time.monotonic() < deadline:
+            assert self._process.poll() is None, f"the agent died:\n{self._log.read_text()[-4000:]}"
+            with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+                answer = self.get(path)
+                if accepts(answer):
+                    return answer
+            time.sleep(POLL_INTERVAL_S)
+        raise AssertionError(f"{path} stays {json.dumps(answer)[:2000]}")
+
+    def get(self, path: str) -> Any:  # noqa: ANN401 # any JSON
+        with urllib.request.urlopen(self.address + path, timeout=30) as answer:
+            return json.loads(answer.read())
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(timeout=30)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def clear(self) -> None:
+        """Purge every job, so that the next scenario starts on an empty cluster."""
+        for job in self.get("/v1/jobs"):
+            path = f"{self.address}/v1/job/{urllib.parse.quote(job['ID'], safe='')}?purge=true"
+            with contextlib.suppress(urllib.error.HTTPError):
+                urllib.request.urlopen(urllib.request.Request(path, method="DELETE"), timeout=30).read()
+        request = urllib.request.Request(f"{self.address}/v1/system/gc", method="PUT")
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(request, timeout=30).read()
+        self.wait("/v1/jobs", lambda found: not found)
+
+    def play(self, scenario: str, directory: Path, *, until: str = "") -> Iterator[Played]:
+        """Play a recorded scenario step by step, up to the command `until`."""
+        transcript: Transcript = read_transcript(scenario)
+        for name, text in transcript.files.items():
+            (directory / name).write_text(text)
+        variables: dict[str, str] = {}
+        last_output = ""
+        for step in transcript.steps:
+            if until and step.command == until:
+                return
+            if step.command.startswith("@ "):
+                self._between(substitute(step.command, variables), variables, last_output)
+                continue
+            played = self.run(step, directory, variables)
+            last_output = played.stdout
+            yield played
+
+    def _between(self, text: str, variables: dict[str, str], last_output: str) -> None:
+        if wait := re.match(r"@ wait GET (\S+) (.*) (==|>=) (\S+)$", text):
+            _, path, selector, operator, value = wait.group(0, 1, 2, 3, 4)
+            if operator == ">=":
+                self.wait(path, lambda found: len(found) >= int(value))
+            else:
+                self.wait(path, lambda found: str(select(found, selector)) == value)
+        elif let := re.match(r"@ let (\w+) = GET (\S+) (\S+)$", text):
+            variables[let[1]] = str(select(self.wait(let[2], lambda found: select(found, let[3])), let[3]))
+        elif let := re.match(r"@ let (\w+) = LAST (.*)$", text):
+            found = re.search(let[2], last_output, re.MULTILINE)
+            assert found is not None, f"{let[2]!r} is not in the last output:\n{last_output}"
+            variables[let[1]] = found[1]
+        elif pause := re.match(r"@ sleep ([\d.]+)$", text):
+            # The recording waits for the cluster to settle here, and so must a replay of it.
+            time.sleep(float(pause[1]))
+
+    def run(self, step: Step, directory: Path, variables: dict[str, str]) -> Played:
+        """Run one recorded command in a process of its own."""
+        command = substitute(step.command, variables)
+        words = shlex.split(command)
+        program = words.index("yurt")
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("YURT_", "NOMAD_"))
+        }
+        environment |= {"NOMAD_ADDR": self.address, "TZ": "UTC"}
+        environment |= dict(word.split("=", 1) for word in words[:program])
+        options = dict(option.partition(" ")[::2] for option in step.options)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "yurt.cli.main", *words[program + 1 :]],
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        stdin: str | None = options.get("stdin", "").replace("\\n", "\n")
+        if "stop-after" in options:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(stdin, timeout=float(options["stop-after"]))
+            process.send_signal(signal.SIGINT)
+            stdin = None
+        stdout, stderr = process.communicate(stdin, timeout=COMMAND_TIMEOUT_S)
+        return Played(step, command, stdout, stderr, process.returncode)
+
+
+def select(value: Any, selector: str) -> Any:  # noqa: ANN401 # any JSON
+    """Follow a selector: `A.B`, `[0].ID`, `[Status=running].ID`."""
+    for name, condition in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", selector):
+        if name:
+            value = value[name]
+        elif "=" in condition:
+            key, _, wanted = condition.partition("=")
+            value = [item for item in value if str(item[key]) == wanted][0]  # noqa: RUF015 # a LookupError if none
+        else:
+            value = value[int(condition)]
+    return value
+
+
+_VOLATILE = (
+    (r"http://127\.0\.0\.1:\d+", "ADDRESS"),
+    (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)", "TIME"),
+    (r"\b[0-9a-f]{8}\b", "ID"),
+    (r"(\d+(\.\d+)?(y|mo|d|h|m|s|ms|µs))+ (ago|from now)", "AGE"),
+    (r"= \d+(\.\d+)?[µm]s$", "= TOOK"),
+    (r"(periodic|dispatch)-\d{10}(-ID)?", r"\1-SUFFIX"),
+    (r"(?i)(index:?|check-index|index =) [1-9]\d*", r"\1 N"),
+    (r"127\.0\.0\.1:\d{4,5}", "HOST:PORT"),
+    (r"/home/me/jobs|/\S*pytest\S*?(?=/missing)", "CWD"),
+    (r"\d+/\d+ MHz", "CPU"),
+    (r"[\d.]+ [KMG]?i?B/[\d.]+ [KMG]iB", "MEMORY"),
+    (r"0\.\d{2,}", "SCORE"),
+    (r"( ?, ?)?\b(exec|java|mock_driver|raw_exec|docker|qemu)\b(,\w+)*", "DRIVERS"),
+)
+
+
+def normalised(text: str) -> str:
+    """A text with everything that differs from run to run replaced, and runs of blanks made one."""
+    for pattern, replacement in _VOLATILE:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return "\n".join(re.sub(r" +", " ", line).rstrip() for line in text.split("\n"))
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for entry in sockets:
+        entry.bind(("127.0.0.1", 0))
+    ports = [int(entry.getsockname()[1]) for entry in sockets]
+    for entry in sockets:
+        entry.close()
+    return ports
+
+
+def differences(played: Played) -> str:
+    """Say how a command differed from its recording, in what is the same on every run; empty if not."""
+    step = played.step
+    found = []
+    if played.exit_code != step.exit_code and not any(
+        option.startswith("stop-after") for option in step.options
+    ):
+        found.append(f"exit code {played.exit_code}, recorded {step.exit_code}")
+    streams = [("stderr", step.stderr, played.stderr)]
+    if "omit stdout" not in step.options:
+        streams.append(("stdout", step.stdout, played.stdout))
+    for name, recorded, printed in streams:
+        wanted, got = normalised(recorded).split("\n"), normalised(printed).split("\n")
+        if "unordered" in step.options:
+            wanted, got = sorted(wanted), sorted(got)
+        if "monitor" in step.options and name == "stdout":
+            # Which states a monitor catches depends on timing; how it starts does not.
+            wanted, got = wanted[:MONITOR_LINES], got[:MONITOR_LINES]
+        if wanted != got:
+            found += [f"{name}:", *difflib.unified_diff(wanted, got, "recorded", "printed", lineterm="")]
+    return "\n".join([f"$ {played.command}", *found]) if found else ""
+
+
+MONITOR_LINES = 2
