@@ -11,7 +11,7 @@ from yurt.model.job import BATCH, SERVICE, SYSBATCH, SYSTEM
 from yurt.model.wire import Nanoseconds
 from yurt.scheduler.attempt import Attempt
 from yurt.scheduler.ids import new_id
-from yurt.scheduler.kinds import service
+from yurt.scheduler.kinds import service, system
 from yurt.scheduler.kinds.endings import given_up
 from yurt.scheduler.view import View
 
@@ -28,6 +28,8 @@ class Scheduler(Protocol):
 SCHEDULERS: dict[str, Scheduler] = {
     SERVICE: service.attempt,
     BATCH: service.attempt,
+    SYSTEM: system.attempt,
+    SYSBATCH: system.attempt,
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from msgspec.structs import replace
@@ -10,26 +10,24 @@ from msgspec.structs import replace
 from yurt.model.alloc import (
     CLIENT_FAILED,
     Allocation,
-    AllocDeploymentStatus,
     RescheduleTracker,
 )
 from yurt.model.alloc_metric import AllocMetric
 from yurt.model.evaluation import Evaluation
 from yurt.model.group import TaskGroup
 from yurt.model.job import Job
-from yurt.model.plan import JobRef, PlacementDetail, Placements, Preemption, UpdateAlloc
-from yurt.model.wire import AllocID, Nanoseconds, NodeID
+from yurt.model.plan import Placements, Preemption, UpdateAlloc
+from yurt.model.wire import Nanoseconds, NodeID
 from yurt.scheduler.kinds.endings import Unplaced
 from yurt.scheduler.kinds.good_version import Target
+from yurt.scheduler.kinds.placements import new_placements
 from yurt.scheduler.metrics import failure_metric
 from yurt.scheduler.place import place_group
 from yurt.scheduler.reconcile.alloc_facts import RESCHEDULE_NO_PLACEMENT
 from yurt.scheduler.reconcile.changes import Place, Stop
 from yurt.scheduler.reconcile.reschedule_delay import replacement_tracker
-from yurt.scheduler.requests import Placed, PlacedGroup, PlaceRequest
+from yurt.scheduler.requests import PlacedGroup, PlaceRequest
 from yurt.scheduler.view import View
-
-_CANARY = AllocDeploymentStatus(canary=True)
 
 
 class GroupPlacer:
@@ -131,54 +129,29 @@ class GroupPlacer:
         return node.id if node is not None and node.is_ready else None
 
     def _take(self, places: dict[int, Place], outcome: PlacedGroup, group: TaskGroup, target: Target) -> None:
-        ids = [AllocID(self._new_id()) for _ in outcome.placed]
-        answered = [places.pop(id(placed.request)) for placed in outcome.placed]
-        self.stops += [place.stop for place in answered if place.stop is not None]
-        for placed, alloc_id in zip(outcome.placed, ids, strict=True):
-            self.preemptions += [Preemption(victim, alloc_id) for victim in placed.preempted]
+        answered = {id(placed.request): places.pop(id(placed.request)) for placed in outcome.placed}
+        self.stops += [place.stop for place in answered.values() if place.stop is not None]
         if outcome.placed:
-            shared = outcome.placed[0]
-            self.placements.append(
-                Placements(
-                    job=ref_to(target.job),
-                    task_group=group.name,
-                    eval_id=self._evaluation.id,
-                    resources=shared.resources,
-                    ids=ids,
-                    name_indexes=[placed.request.name_index for placed in outcome.placed],
-                    node_ids=[placed.node_id for placed in outcome.placed],
-                    metrics=shared.metrics,
-                    deployment_id=target.deployment_id,
-                    details=dict(self._details(outcome.placed, answered)),
-                )
+            placements, preemptions = new_placements(
+                target.job,
+                group.name,
+                outcome.placed,
+                eval_id=self._evaluation.id,
+                deployment_id=target.deployment_id,
+                new_id=self._new_id,
+                tracker_of=lambda request: self._tracker(request, answered[id(request)]),
             )
-        displaced = sum(len(placed.preempted) for placed in outcome.placed)
-        self.preempted_of[group.name] = self.preempted_of.get(group.name, 0) + displaced
-        self.placed_of[group.name] = self.placed_of.get(group.name, 0) + len(ids)
+            self.placements.append(placements)
+            self.preemptions += preemptions
+            self.preempted_of[group.name] = self.preempted_of.get(group.name, 0) + len(preemptions)
+            self.placed_of[group.name] = self.placed_of.get(group.name, 0) + len(placements.ids)
         if outcome.failure is not None:
             self._fail(group, outcome, outcome.failure, list(places.values()))
 
-    def _details(
-        self, placed: Sequence[Placed], places: Sequence[Place]
-    ) -> Iterator[tuple[int, PlacementDetail]]:
-        """What instances have that the first of them has not."""
-        shared = placed[0]
-        for position, (one, place) in enumerate(zip(placed, places, strict=True)):
-            previous = place.previous
-            detail = PlacementDetail(
-                resources=one.resources if one.resources is not shared.resources else None,
-                metrics=one.metrics if one.metrics is not shared.metrics else None,
-                previous_allocation=previous.id if previous is not None else "",
-                deployment_status=_CANARY if place.is_canary else None,
-                reschedule_tracker=(
-                    replacement_tracker(previous, self._now)
-                    if previous is not None and place.is_reschedule
-                    else None
-                ),
-                preempted_allocations=one.preempted,
-            )
-            if detail != _NOTHING:
-                yield position, detail
+    def _tracker(self, request: PlaceRequest, place: Place) -> RescheduleTracker | None:
+        if request.previous is None or not place.is_reschedule:
+            return None
+        return replacement_tracker(request.previous, self._now)
 
     def _fail(
         self, group: TaskGroup, outcome: PlacedGroup, failure: AllocMetric, unplaced: Sequence[Place]
@@ -202,14 +175,6 @@ class GroupPlacer:
         self._failures[group.name] += more
         failures = self._failures[group.name]
         self._failed[group.name] = failure_metric(self._failed[group.name], group, failures)
-
-
-_NOTHING = PlacementDetail()
-
-
-def ref_to(job: Job) -> JobRef:
-    """Name a job version in a plan."""
-    return JobRef(job.namespace, job.id, job.create_index, job.version)
 
 
 def _penalty_nodes(previous: Allocation) -> frozenset[NodeID]:

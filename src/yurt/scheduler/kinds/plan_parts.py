@@ -8,7 +8,7 @@ from yurt.model.alloc import Allocation
 from yurt.model.job import Job
 from yurt.model.plan import StopAllocs, UpdateAlloc
 from yurt.model.wire import AllocID, DeploymentID, EvalID
-from yurt.scheduler.kinds.placing import ref_to
+from yurt.scheduler.kinds.placements import ref_to
 from yurt.scheduler.reconcile.changes import LOST, Stop
 from yurt.scheduler.reconcile.updates import InPlace
 
