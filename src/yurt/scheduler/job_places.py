@@ -44,10 +44,11 @@ class JobPlaces:
         if not alloc.is_server_terminal and alloc.job.create_index == self._create_index:
             _add(self._live, alloc.task_group, slot, times)
 
-    def count_new(self, group: str, slot: int, times: int) -> None:
-        """Count new allocations."""
-        _add(self._held, group, slot, times)
-        _add(self._live, group, slot, times)
+    def count_new(self, group: str, counts: Mapping[int, int]) -> None:
+        """Count new allocations, by slot."""
+        for slot, times in counts.items():
+            _add(self._held, group, slot, times)
+            _add(self._live, group, slot, times)
 
 
 def _add(counts: dict[str, dict[int, int]], group: str, slot: int, times: int) -> None:

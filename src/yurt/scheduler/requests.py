@@ -15,6 +15,8 @@ class PlaceRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     name_index: int
     previous: Allocation | None = None
+    # An allocation that is stopped if, and only if, this request gets a node: its room is free for it.
+    replaces: Allocation | None = None
     # Nodes on which the work failed before: allowed, with a penalty.
     penalty_nodes: frozenset[NodeID] = frozenset()
     # The node whose sticky disk it should find again, tried first.
@@ -24,8 +26,8 @@ class PlaceRequest(msgspec.Struct, frozen=True, kw_only=True):
     required_node: NodeID | None = None
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that got a node."""
+class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A request that got a node. `metrics` is an encoded AllocMetric, shared where it says the same."""
 
     request: PlaceRequest
     node_id: NodeID
@@ -38,10 +40,18 @@ class PlacedGroup(msgspec.Struct, frozen=True, kw_only=True):
     """What became of all requests of one group.
 
     `failure` says why the first request that found no node found none; its `coalesced_failures`
-    counts the others.
+    counts the others. Requests that are not among `placed` found none.
+
+    For system jobs a request fails for its own node: `filtered` were turned away by rules, with the
+    sum of the reasons in `filtered_metrics`; `exhausted` found no room, and `failure` is about these.
     """
 
     placed: tuple[Placed, ...]
     failure: AllocMetric | None = None
     class_eligibility: dict[str, bool] = {}
     escaped: bool = False
+    # Things that no node has, such as CSI volumes that do not exist.
+    missing: tuple[str, ...] = ()
+    filtered: tuple[PlaceRequest, ...] = ()
+    filtered_metrics: AllocMetric | None = None
+    exhausted: tuple[PlaceRequest, ...] = ()

@@ -16,7 +16,22 @@ from yurt.scheduler.job_places import JobPlaces
 from yurt.state.claims import change_claims
 from yurt.state.columns import add_use
 from yurt.state.state import State
-from yurt.state.use import CPU, DISK, MEMORY, Claim, DeviceKey, Use, use_of
+from yurt.state.use import (
+    ALLOCS,
+    CORES,
+    CPU,
+    DISK,
+    MBITS,
+    MEMORY,
+    Claim,
+    DeviceKey,
+    SharedPortClaim,
+    Use,
+    use_of,
+)
+
+# The dimensions that have a limit; ports in use are counted over all addresses, dynamic or not.
+_LIMITED = [CPU, MEMORY, DISK, ALLOCS, MBITS, CORES]
 
 
 class View:
@@ -38,7 +53,7 @@ class View:
         self._devices: dict[DeviceKey, NDArray[np.int64]] = {}
         self._claims: dict[int, dict[Claim, int]] = {}
         self._stopped: dict[AllocID, Allocation] = {}
-        self._placed: dict[JobKey, list[tuple[str, int, int]]] = {}
+        self._placed: dict[JobKey, list[tuple[str, Mapping[int, int]]]] = {}
         self._places: dict[JobKey, JobPlaces] = {}
         self._preempted: dict[tuple[JobKey, str], int] = {}
 
@@ -76,8 +91,8 @@ class View:
                 slot = self.columns.slots.get(alloc.node_id)
                 if slot is not None and alloc.id not in self._stopped:
                     places.count_alloc(alloc, slot, 1)
-            for group, slot, times in self._placed.get(job.key, ()):
-                places.count_new(group, slot, times)
+            for group, counts in self._placed.get(job.key, ()):
+                places.count_new(group, counts)
         return places
 
     def allocs_on(self, slot: int) -> Iterator[Allocation]:
@@ -101,7 +116,7 @@ class View:
         use = use_of(resources)
         add_use(self.used, slot, use, times)
         self._change_exclusive(slot, use, times)
-        self._note_placed(key, group, slot, times)
+        self._note_placed(key, group, {slot: times})
 
     def place_each(
         self, key: JobKey, group: str, slots: NDArray[np.intp], resources: AllocatedResources
@@ -112,10 +127,12 @@ class View:
         for dimension, amount in enumerate(use.amounts):
             if amount:
                 self.used[dimension] += counts * amount
-        for slot in np.flatnonzero(counts).tolist():
-            times = int(counts[slot])
-            self._change_exclusive(slot, use, times)
-            self._note_placed(key, group, slot, times)
+        filled = np.flatnonzero(counts)
+        by_slot = dict(zip(filled.tolist(), counts[filled].tolist(), strict=True))
+        if use.claims or use.devices:
+            for slot, times in by_slot.items():
+                self._change_exclusive(slot, use, times)
+        self._note_placed(key, group, by_slot)
 
     def stop(self, alloc: Allocation) -> None:
         """Show the room that an allocation leaves when it is stopped. Stopping twice is stopping once."""
@@ -135,6 +152,21 @@ class View:
             of = (alloc.job_key, alloc.task_group)
             self._preempted[of] = self._preempted.get(of, 0) + 1
             self.stop(alloc)
+
+    def unpreempt(self, alloc: Allocation) -> None:
+        """Take back a `preempt`."""
+        if alloc.id in self._stopped:
+            self._preempted[alloc.job_key, alloc.task_group] -= 1
+            self.unstop(alloc)
+
+    def is_overfull(self, slot: int) -> bool:
+        """Whether more is planned on a node than it has, or something is given out twice."""
+        if (self.used[:, slot] > self.columns.capacity[:, slot])[_LIMITED].any():
+            return True
+        return any(
+            holders > 1 and not isinstance(claim, SharedPortClaim)
+            for claim, holders in self.claims(slot).items()
+        )
 
     def add(self, changes: PlanChanges) -> None:
         """Take over what a plan changes that was made elsewhere."""
@@ -199,11 +231,11 @@ class View:
                 column = self._devices[key] = self.columns.devices_in_use(key)[: self.size].copy()
             column[slot] += times * count
 
-    def _note_placed(self, key: JobKey, group: str, slot: int, times: int) -> None:
-        self._placed.setdefault(key, []).append((group, slot, times))
+    def _note_placed(self, key: JobKey, group: str, counts: Mapping[int, int]) -> None:
+        self._placed.setdefault(key, []).append((group, counts))
         places = self._places.get(key)
         if places is not None:
-            places.count_new(group, slot, times)
+            places.count_new(group, counts)
 
     def _node_id(self, slot: int) -> NodeID:
         node_id = self.columns.node_ids[slot]

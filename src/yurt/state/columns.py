@@ -13,6 +13,7 @@ from yurt.model.allocated import AllocatedResources
 from yurt.model.node import Node
 from yurt.model.wire import NodeID
 from yurt.state.codes import Codes
+from yurt.state.port_ranges import parse_ports
 from yurt.state.use import ALLOCS, CORES, CPU, DIMENSIONS, DISK, MBITS, MEMORY, PORTS, DeviceKey, Use, use_of
 
 UNLIMITED = 1 << 40
@@ -161,7 +162,10 @@ class NodeColumns:
         self.capacity[ALLOCS, slot] = node.node_max_allocs or UNLIMITED
         self.capacity[MBITS, slot] = sum(network.mbits for network in has.networks or ())
         self.capacity[CORES, slot] = len(set(cores) - set(kept.cpu.reserved_cpu_cores or ()))
-        self.capacity[PORTS, slot] = has.max_dynamic_port - has.min_dynamic_port + 1
+        dynamic = range(has.min_dynamic_port, has.max_dynamic_port + 1)
+        reserved = parse_ports(kept.networks.reserved_host_ports)
+        taken = sum(port in dynamic for port in reserved) if reserved is not None else len(dynamic)
+        self.capacity[PORTS, slot] = len(dynamic) - taken
         self.datacenters.put(slot, node.datacenter)
         self.node_pools.put(slot, node.node_pool)
         self.node_classes.put(slot, node.node_class)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
+
 from tests.scheduler.placement.builders import (
     a_constraint,
     a_group,
@@ -13,7 +14,6 @@ from tests.scheduler.placement.builders import (
     a_task,
     with_class,
 )
-
 from yurt.model.group import TaskGroup
 from yurt.model.job import Job
 from yurt.model.node import (

@@ -88,6 +88,18 @@ class Feasibility:
             known = self._filtered[job_seen, group_seen] = self._count(job_seen, group_seen)
         return known
 
+    def labels_at(self, slots: NDArray[np.intp]) -> dict[str, int]:
+        """Count the rules that some slots break, the first of each, without regard to classes."""
+        labels: dict[str, int] = {}
+        left = slots
+        for rule in self.rules:
+            met = rule.mask[left]
+            broken = len(left) - int(np.count_nonzero(met))
+            if broken:
+                labels[rule.label] = labels.get(rule.label, 0) + broken
+                left = left[met]
+        return labels
+
     def class_eligibility(self) -> dict[str, bool]:
         """Whether each computed class met the rules; classes that failed for other reasons are left out."""
         size = self._columns.size

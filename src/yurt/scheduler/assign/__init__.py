@@ -1,0 +1,1 @@
+"""Assigning what a placement gets on its node: ports, cores, devices."""

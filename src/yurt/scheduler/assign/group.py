@@ -1,0 +1,105 @@
+"""Everything that has to be chosen on a node for one instance of a group."""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from yurt.model.allocated import AllocatedCpu, AllocatedResources, AllocatedShared
+from yurt.model.node import Node
+from yurt.model.resources import NetworkResource
+from yurt.scheduler.ask import Ask
+from yurt.scheduler.assign import cores as core_choice
+from yurt.scheduler.assign import devices as device_choice
+from yurt.scheduler.assign.ports import PortMap
+from yurt.scheduler.view import View
+from yurt.state.use import MBITS, PORTS
+
+NO_BANDWIDTH = "network: bandwidth exceeded"
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What one instance would get on a node, and how well its devices suit it."""
+
+    resources: AllocatedResources
+    device_score: float | None = None
+
+
+class Assigner:
+    """Chooses ports, cores and devices for the instances of one group."""
+
+    def __init__(self, view: View, ask: Ask, rng: Random) -> None:
+        self._view = view
+        self._ask = ask
+        self._rng = rng
+
+    def give(self, slot: int) -> Given | str:
+        """What one more instance gets on a node, or the dimension that is exhausted there."""
+        ask = self._ask
+        if ask.is_plain:
+            return Given(ask.resources)
+        node = self._node(slot)
+        held = self._view.claims(slot)
+        tasks = dict(ask.resources.tasks)
+        shared: AllocatedShared = ask.resources.shared
+        ports = PortMap(node, held)
+        if ask.network is not None:
+            offer = ports.assign(ask.network, self._rng)
+            if isinstance(offer, str):
+                return offer
+            shared = replace(shared, networks=(offer.network,), ports=offer.ports or None)
+        for task, network in ask.task_networks:
+            one = self._task_network(slot, node, ports, network)
+            if isinstance(one, str):
+                return one
+            tasks[task] = replace(tasks[task], networks=(one,))
+        device_score = None
+        if ask.devices:
+            devices = device_choice.assign_devices(node, held, ask.devices)
+            if devices is None:
+                return device_choice.EXHAUSTED
+            device_score = devices.score
+            for task, given in devices.by_task.items():
+                tasks[task] = replace(tasks[task], devices=given)
+        if ask.cores:
+            cores = core_choice.assign_cores(node, held, ask.cores)
+            if cores is None:
+                return core_choice.EXHAUSTED
+            for task, (ids, mhz) in cores.items():
+                tasks[task] = replace(tasks[task], cpu=AllocatedCpu(cpu_shares=mhz, reserved_cores=ids))
+        return Given(replace(ask.resources, tasks=tasks, shared=shared), device_score)
+
+    def has_ample_ports(self, slots: NDArray[np.intp], instances: int) -> bool:
+        """Whether a group that asks for dynamic ports only finds them on all of `slots`, so many times over.
+
+        Ports in use are counted over all addresses, so the true number of free ones is never smaller.
+        """
+        network = self._ask.network
+        if network is None or network.reserved_ports:
+            return False
+        wanted = len(network.dynamic_ports or ()) * instances
+        free = self._view.columns.capacity[PORTS][slots] - self._view.used[PORTS][slots]
+        return bool((free >= wanted).all())
+
+    def _task_network(
+        self, slot: int, node: Node, ports: PortMap, ask: NetworkResource
+    ) -> NetworkResource | str:
+        reason = NO_BANDWIDTH
+        free = int(self._view.columns.capacity[MBITS, slot] - self._view.used[MBITS, slot])
+        for network in node.node_resources.networks or ():
+            if not network.device or ask.mbits > network.mbits or ask.mbits > free:
+                continue
+            offer = ports.assign_on(ask, network.ip, self._rng)
+            if not isinstance(offer, str):
+                return replace(offer, device=network.device)
+            reason = offer
+        return reason
+
+    def _node(self, slot: int) -> Node:
+        node = self._view.columns.nodes[slot]
+        assert node is not None, f"slot {slot} has no node"
+        return node

@@ -1,0 +1,1 @@
+"""Ranking: how well each node suits a group, one file per score."""

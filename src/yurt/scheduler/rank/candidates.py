@@ -1,0 +1,152 @@
+"""Candidates: the nodes that could take the next instance of a group, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yurt.model.group import TaskGroup
+from yurt.model.job import Job
+from yurt.scheduler.ask import Ask
+from yurt.scheduler.view import View
+from yurt.state.use import ALLOCS, CORES, CPU, DISK, MBITS, MEMORY
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Positions: TypeAlias = slice | NDArray[np.intp]
+
+EVERYWHERE = slice(None)
+
+
+class Field:
+    """The nodes that a group may run on, with what is in use on them, as of when it was made.
+
+    Positions count along `slots`. What is placed later is not seen here: whoever places says how many
+    instances each candidate has `extra`, or calls `refresh`.
+    """
+
+    def __init__(self, view: View, job: Job, group: TaskGroup, ask: Ask, slots: NDArray[np.intp]) -> None:
+        self.view = view
+        self.job = job
+        self.group = group
+        self.ask = ask
+        self.slots = slots
+        self.dimensions = [
+            dimension for dimension in (CPU, MEMORY, DISK, ALLOCS, MBITS, CORES) if ask.amounts[dimension]
+        ]
+        if CPU not in self.dimensions:
+            self.dimensions.insert(0, CPU)
+        capacity, used = view.columns.capacity, view.used
+        self.capacity: dict[int, Ints] = {d: capacity[d][slots] for d in self.dimensions}
+        self.used: dict[int, Ints] = {d: used[d][slots] for d in self.dimensions}
+        self.wanted: dict[int, int | Ints] = {d: ask.amounts[d] for d in self.dimensions}
+        self.collisions: Ints = self.collisions_of(view.places(job).held(group.name))
+
+    @cached_property
+    def neighbours(self) -> Mapping[int, int]:
+        """The live allocations of the job by slot, as of when this is first asked for."""
+        return dict(self.view.places(self.job).live_any())
+
+    def position(self, slot: int) -> int:
+        """Where a slot is along `slots`; -1 if it is not there."""
+        found = int(np.searchsorted(self.slots, slot))
+        return found if found < len(self.slots) and self.slots[found] == slot else -1
+
+    def refresh(self, positions: NDArray[np.intp]) -> None:
+        """Look again at what is in use on some nodes."""
+        slots = self.slots[positions]
+        for dimension in self.dimensions:
+            self.used[dimension][positions] = self.view.used[dimension][slots]
+        held = self.view.places(self.job).held(self.group.name)
+        self.collisions[positions] = [held.get(slot, 0) for slot in slots.tolist()]
+
+    def fits(self, positions: Positions, extra: int | Ints) -> NDArray[np.bool_]:
+        """Whether one more instance fits besides `extra` ones."""
+        fits: NDArray[np.bool_] | None = None
+        for dimension in self.dimensions:
+            wanted = self.wanted_at(dimension, positions)
+            room = self.capacity[dimension][positions] - self.used[dimension][positions]
+            one = room >= wanted * (extra + 1)
+            fits = one if fits is None else fits & one
+        assert fits is not None, "CPU is always among the dimensions"
+        return fits
+
+    def set_wanted(self, dimension: int, position: int, amount: int) -> None:
+        """Change what one instance asks for on one node."""
+        wanted = self.wanted[dimension]
+        assert not isinstance(wanted, int), "amounts differ between nodes only where cores are asked for"
+        wanted[position] = amount
+
+    def collisions_of(self, counts: Mapping[int, int]) -> Ints:
+        """Counts by slot, as a column of the field."""
+        column = np.zeros(self.view.size, dtype=np.int64)
+        if counts:
+            column[list(counts.keys())] = list(counts.values())
+        return np.asarray(column[self.slots])
+
+    def wanted_at(self, dimension: int, positions: Positions) -> int | Ints:
+        """What one instance asks for; with cores of its own, its CPU differs between nodes."""
+        wanted = self.wanted[dimension]
+        return wanted if isinstance(wanted, int) else wanted[positions]
+
+
+class Candidates:
+    """Some nodes of a field, each with `extra` more instances on it, as the columns that scores are made of.
+
+    All columns run side by side. Plug-ins read them and must not change them.
+    """
+
+    def __init__(self, field: Field, positions: Positions = EVERYWHERE, extra: int | Ints = 0) -> None:
+        self.field = field
+        self.positions = positions
+        self.extra = extra
+        self.job = field.job
+        self.group = field.group
+        self.nodes = field.view.columns
+
+    @cached_property
+    def slots(self) -> NDArray[np.intp]:
+        """Where the candidates are in the columns of `nodes`."""
+        return self.field.slots[self.positions]
+
+    @cached_property
+    def cpu_mhz(self) -> Ints:
+        """CPU that tasks may use."""
+        return self.field.capacity[CPU][self.positions]
+
+    @cached_property
+    def memory_mb(self) -> Ints:
+        """Memory that tasks may use."""
+        return self._memory(self.field.capacity, self.field.view.columns.capacity)
+
+    @cached_property
+    def cpu_after_mhz(self) -> Ints:
+        """CPU in use once the next instance is placed."""
+        wanted = self.field.wanted_at(CPU, self.positions)
+        return self.field.used[CPU][self.positions] + wanted * (self.extra + 1)
+
+    @cached_property
+    def memory_after_mb(self) -> Ints:
+        """Memory in use once the next instance is placed."""
+        wanted = self.field.ask.amounts[MEMORY]
+        return self._memory(self.field.used, self.field.view.used) + wanted * (self.extra + 1)
+
+    @cached_property
+    def allocs(self) -> Ints:
+        """Allocations on the node before the next instance is placed."""
+        return self.field.used[ALLOCS][self.positions] + self.extra
+
+    @cached_property
+    def collisions(self) -> Ints:
+        """Allocations of the same group on the node."""
+        return self.field.collisions[self.positions] + self.extra
+
+    def _memory(self, kept: dict[int, Ints], column: Ints) -> Ints:
+        """Memory has a column in the field only if the group asks for some."""
+        if MEMORY in kept:
+            return kept[MEMORY][self.positions]
+        return np.asarray(column[MEMORY][self.slots])

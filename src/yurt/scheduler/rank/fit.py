@@ -1,0 +1,36 @@
+"""The fit score: how full a node gets, for packing tightly or for spreading out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from yurt.scheduler.rank.candidates import Candidates, Floats
+from yurt.scheduler.rank.score import Score, ScoreColumn
+
+# Both algorithms report under this name, as in Nomad.
+NAME = "binpack"
+SCORE_MAX = 18.0
+
+_LN_10 = float(np.log(10.0))
+
+
+def packed(candidates: Candidates) -> Score:
+    """1 for a full node, 0 for an empty one."""
+    return Score(np.clip(20.0 - emptiness(candidates), 0.0, SCORE_MAX) / SCORE_MAX)
+
+
+def spread_out(candidates: Candidates) -> Score:
+    """1 for an empty node, 0 for a full one."""
+    return Score(np.clip(emptiness(candidates) - 2.0, 0.0, SCORE_MAX) / SCORE_MAX)
+
+
+def emptiness(candidates: Candidates) -> Floats:
+    """10 to the power of the free share of CPU, plus the same of memory: 2 when full, 20 when empty."""
+    cpu = 1.0 - candidates.cpu_after_mhz / np.maximum(candidates.cpu_mhz, 1)
+    memory = 1.0 - candidates.memory_after_mb / np.maximum(candidates.memory_mb, 1)
+    # Much faster than a power of ten, and the same to the last digits.
+    return np.asarray(np.exp(cpu * _LN_10) + np.exp(memory * _LN_10))
+
+
+BINPACK = ScoreColumn(NAME, packed)
+SPREAD = ScoreColumn(NAME, spread_out)
