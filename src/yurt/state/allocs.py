@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from yurt.model.alloc import Allocation
 from yurt.model.job import JobKey
 from yurt.model.wire import AllocID, NodeID
@@ -26,6 +28,8 @@ class Allocs(Table[AllocID, Allocation]):
         self._by_job: Grouped[JobKey, AllocID] = Grouped()
         self._live: dict[JobKey, int] = {}
         self.claims = Claims(self.of_node)
+        # Told when an allocation has ended for good or is forgotten.
+        self.on_ended: Callable[[AllocID, int], None] = lambda _alloc_id, _index: None
         columns.allocs_of = self.of_node
         self._job_family = watches.family("allocs-of-job")
         self._node_family = watches.family("allocs-of-node")
@@ -73,6 +77,8 @@ class Allocs(Table[AllocID, Allocation]):
             if old is not None:
                 self._count(old, job_key, -1)
             self._count(row, job_key, 1)
+            if row.is_client_terminal:
+                self.on_ended(key, index)
         self._touch(row, job_key)
         self._table_changed(index)
 
@@ -85,6 +91,7 @@ class Allocs(Table[AllocID, Allocation]):
         self._by_node.discard(row.node_id, key)
         self._by_job.discard(job_key, key)
         self._count(row, job_key, -1)
+        self.on_ended(key, index)
         self._touch(row, job_key)
         self._table_changed(index)
         return row

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
-
-from msgspec.structs import replace
+from typing import TypeAlias
 
 from yurt.state import entries
 from yurt.state.apply_evals import delete_evals, upsert_evals
@@ -17,9 +15,10 @@ from yurt.state.apply_nodes import (
     set_node_eligibility,
     set_node_status,
 )
+from yurt.state.apply_operator import apply_operator_entry
 from yurt.state.apply_plans import PlanOutcome, commit_plan
 from yurt.state.apply_reports import report_allocs, set_desired_transitions
-from yurt.state.state import SCHEDULER_CONFIGURATION_KEY, State
+from yurt.state.state import State
 
 Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | bool | None
 
@@ -58,20 +57,6 @@ def apply(state: State, index: int, entry: entries.Entry) -> Outcome:
             deregister_nodes(state, index, entry)
         case entries.SetDesiredTransitions():
             set_desired_transitions(state, index, entry)
-        case entries.SetSchedulerConfiguration():
-            outcome = _set_scheduler_configuration(state, index, entry)
         case _:
-            assert_never(entry)
+            outcome = apply_operator_entry(state, index, entry)
     return outcome
-
-
-def _set_scheduler_configuration(state: State, index: int, entry: entries.SetSchedulerConfiguration) -> bool:
-    old = state.scheduler_configuration
-    if entry.check_index is not None and entry.check_index != old.modify_index:
-        return False
-    state.settings.put(
-        SCHEDULER_CONFIGURATION_KEY,
-        replace(entry.configuration, create_index=old.create_index or index, modify_index=index),
-        index,
-    )
-    return True

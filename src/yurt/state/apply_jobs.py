@@ -10,9 +10,11 @@ from yurt.model.job import JOB_DEAD, JOB_PENDING, JOB_RUNNING, Job, JobKey
 from yurt.model.job_versions import same_spec
 from yurt.model.wire import JobID
 from yurt.state.apply_evals import store_eval
+from yurt.state.apply_job_versions import add_scaling_event
 from yurt.state.entries import DeregisterJob, RegisterJob
 from yurt.state.job_status import derive_status, ensure_summary, move_child, refresh_status
 from yurt.state.state import State
+from yurt.state.submissions import SubmissionKey
 
 
 class JobOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +42,7 @@ def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
         return JobOutcome(job=old, is_changed=False)
     job = replace(
         entry.job,
+        # A new job starts with the version it was sent with, as in Nomad.
         version=old.version + 1 if old is not None else entry.job.version,
         create_index=old.create_index if old is not None else index,
         modify_index=index,
@@ -49,6 +52,12 @@ def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
         status_description="",
     )
     _store_job(state, index, job, old)
+    if entry.submission is not None:
+        kept = replace(entry.submission, version=job.version, job_modify_index=index)
+        state.submissions.put(SubmissionKey(key, job.version), kept, index)
+    state.submissions.keep_only(key, {kept.version for kept in state.jobs.versions[key]}, index)
+    if entry.scaling is not None:
+        add_scaling_event(state, index, key, entry.scaling.group, entry.scaling.event)
     _store_evals(state, index, entry.evals, job)
     return JobOutcome(job=state.jobs[key])
 
@@ -87,7 +96,8 @@ def _store_job(state: State, index: int, job: Job, old: Job | None) -> None:
     status = derive_status(state, job)
     if old is None and status == JOB_DEAD and not job.stop:
         status = JOB_PENDING  # evaluations of an earlier, purged namesake do not make it dead
-    state.jobs.put(job.key, replace(job, status=status), index)
+    job = state.scaling_policies.take_from(replace(job, status=status), index)
+    state.jobs.put(job.key, job, index)
     ensure_summary(state, job, index)
     move_child(state, job, old.status if old is not None else "", status, index)
 
@@ -113,6 +123,9 @@ def _purge(state: State, index: int, job: Job) -> None:
         state.evals.put(ended.id, ended, index)
         state.news.evals.append(ended)
     state.job_summaries.delete(key, index)
+    state.scaling_policies.drop_job(key, index)
+    state.scaling_events.delete(key, index)
+    state.submissions.keep_only(key, set(), index)
     state.jobs.delete(key, index)
     if job.status in (JOB_PENDING, JOB_RUNNING):
         move_child(state, job, job.status, JOB_DEAD, index)

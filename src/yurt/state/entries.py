@@ -7,11 +7,17 @@ from typing import TypeAlias
 import msgspec
 
 from yurt.model.alloc import AllocDeploymentStatus, DesiredTransition, NetworkStatus
+from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.evaluation import Evaluation
-from yurt.model.job import Job
+from yurt.model.job import Job, JobVersionTag
+from yurt.model.job_submission import JobSubmission
+from yurt.model.namespace import Namespace
 from yurt.model.node import DrainStrategy, Node
+from yurt.model.node_pool import NodePool
 from yurt.model.plan import PlanChanges
+from yurt.model.scaling_event import ScalingEvent
 from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, EvalID, Nanoseconds, NodeID
 
 
@@ -72,16 +78,25 @@ class DeregisterNodes(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
+class GroupScaling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What happened to the count of a group."""
+
+    group: str
+    event: ScalingEvent
+
+
 class RegisterJob(_Entry, frozen=True, kw_only=True):
     """A job is new, or its specification changed.
 
     With `enforce_index` set nothing happens unless the stored job's `job_modify_index` equals it;
-    0 demands that there is no such job yet.
+    0 demands that there is no such job yet. `scaling` is what this change does to the count of a group.
     """
 
     job: Job
     evals: tuple[Evaluation, ...] = ()
     enforce_index: int | None = None
+    submission: JobSubmission | None = None
+    scaling: GroupScaling | None = None
 
 
 class DeregisterJob(_Entry, frozen=True, kw_only=True):
@@ -92,6 +107,73 @@ class DeregisterJob(_Entry, frozen=True, kw_only=True):
     purge: bool = False
     no_shutdown_delay: bool = False
     evals: tuple[Evaluation, ...] = ()
+
+
+class SetJobStability(_Entry, frozen=True, kw_only=True):
+    """A version of a job is known to be good, or no longer."""
+
+    namespace: str
+    job_id: str
+    version: int
+    stable: bool
+
+
+class TagJobVersion(_Entry, frozen=True, kw_only=True):
+    """A version of a job gets a name, or with `tag` None loses it."""
+
+    namespace: str
+    job_id: str
+    version: int
+    tag: JobVersionTag | None = None
+
+
+class RecordScaling(_Entry, frozen=True, kw_only=True):
+    """An autoscaler notes something about a group without changing its count."""
+
+    namespace: str
+    job_id: str
+    group: str
+    event: ScalingEvent
+
+
+class ReconcileSummaries(_Entry, frozen=True, kw_only=True):
+    """The counters of all jobs are counted anew."""
+
+
+class UpsertNamespaces(_Entry, frozen=True, kw_only=True):
+    """Namespaces are new or replaced."""
+
+    namespaces: tuple[Namespace, ...]
+
+
+class DeleteNamespaces(_Entry, frozen=True, kw_only=True):
+    """Namespaces are forgotten."""
+
+    names: tuple[str, ...]
+
+
+class UpsertNodePools(_Entry, frozen=True, kw_only=True):
+    """Node pools are new or replaced."""
+
+    node_pools: tuple[NodePool, ...]
+
+
+class DeleteNodePools(_Entry, frozen=True, kw_only=True):
+    """Node pools are forgotten."""
+
+    names: tuple[str, ...]
+
+
+class UpsertServices(_Entry, frozen=True, kw_only=True):
+    """Services of running allocations are new or changed."""
+
+    services: tuple[ServiceRegistration, ...]
+
+
+class DeleteServices(_Entry, frozen=True, kw_only=True):
+    """Services can no longer be found."""
+
+    service_ids: tuple[str, ...]
 
 
 class UpsertEvals(_Entry, frozen=True, kw_only=True):
@@ -150,6 +232,29 @@ class SetSchedulerConfiguration(_Entry, frozen=True, kw_only=True):
     check_index: int | None = None
 
 
+class SetAutopilotConfiguration(_Entry, frozen=True, kw_only=True):
+    """An operator changes how the servers look after each other; `check_index` as for schedulers."""
+
+    configuration: AutopilotConfiguration
+    check_index: int | None = None
+
+
+OperatorEntry: TypeAlias = (
+    SetSchedulerConfiguration
+    | SetAutopilotConfiguration
+    | SetJobStability
+    | TagJobVersion
+    | RecordScaling
+    | ReconcileSummaries
+    | UpsertNamespaces
+    | DeleteNamespaces
+    | UpsertNodePools
+    | DeleteNodePools
+    | UpsertServices
+    | DeleteServices
+)
+"""What people and their tools ask for, besides running jobs."""
+
 Entry: TypeAlias = (
     RegisterNode
     | SetNodeStatus
@@ -163,7 +268,7 @@ Entry: TypeAlias = (
     | CommitPlan
     | ReportAllocs
     | SetDesiredTransitions
-    | SetSchedulerConfiguration
+    | OperatorEntry
 )
 
 # A log written by a newer Yurt may hold entries this one does not know; the log's format version says so.

@@ -16,7 +16,7 @@ from yurt.model.alloc import (
     Allocation,
 )
 from yurt.model.job import JOB_DEAD, JOB_PENDING, JOB_RUNNING, SYSTEM, Job, JobKey
-from yurt.model.job_summary import JobSummary, TaskGroupSummary
+from yurt.model.job_summary import JobChildrenSummary, JobSummary, TaskGroupSummary
 from yurt.model.wire import JobID
 from yurt.state.state import State
 
@@ -133,6 +133,36 @@ def set_queued(state: State, key: JobKey, queued: Mapping[str, int], index: int)
     }
     if changed:
         _put_rows(state, key, summary, changed, index)
+
+
+def reconcile_summaries(state: State, index: int) -> None:
+    """Count the allocations and children of every job anew; what is queued cannot be counted and stays."""
+    for job in state.jobs:
+        old = state.job_summaries.get(job.key)
+        counts: dict[str, dict[str, int]] = {group.name: {} for group in job.task_groups}
+        for alloc in state.allocs.of_job(job.key):
+            if alloc.job.create_index == job.create_index:
+                bins = counts.setdefault(alloc.task_group, {})
+                name = _BIN[alloc.client_status]
+                bins[name] = bins.get(name, 0) + 1
+        queued = {group: row.queued for group, row in old.summary.items()} if old is not None else {}
+        children = [child.status for child in state.jobs.children_of(job.key)]
+        counted = JobSummary(
+            job_id=job.id,
+            namespace=job.namespace,
+            summary={
+                group: TaskGroupSummary(queued=queued.get(group, 0), **bins) for group, bins in counts.items()
+            },
+            children=JobChildrenSummary(
+                pending=children.count(JOB_PENDING),
+                running=children.count(JOB_RUNNING),
+                dead=children.count(JOB_DEAD),
+            ),
+            create_index=old.create_index if old is not None else index,
+            modify_index=old.modify_index if old is not None else index,
+        )
+        if counted != old:
+            state.job_summaries.put(job.key, replace(counted, modify_index=index), index)
 
 
 def _put_rows(

@@ -17,16 +17,22 @@ from yurt.model.alloc import (
     RescheduleTracker,
 )
 from yurt.model.allocated import AllocatedResources
+from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.deployment import Deployment
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import Job, JobKey
+from yurt.model.job_submission import JobSubmission
 from yurt.model.job_summary import JobSummary
 from yurt.model.namespace import Namespace
 from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
+from yurt.model.policies import ScalingPolicy
+from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
-from yurt.state.state import SCHEDULER_CONFIGURATION_KEY, State
+from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATION_KEY, State
+from yurt.state.submissions import SubmissionKey
 
 SNAPSHOT_FORMAT = 1
 
@@ -129,10 +135,15 @@ def dump(state: State) -> Iterator[bytes]:
         ("namespaces", state.namespaces.rows()),
         ("node-pools", state.node_pools.rows()),
         ("settings", state.settings.rows()),
+        ("autopilot", state.autopilot.rows()),
         ("nodes", state.nodes.rows()),
         ("job-summaries", state.job_summaries.rows()),
         ("evals", state.evals.rows()),
         ("deployments", state.deployments.rows()),
+        ("job-submissions", state.submissions.rows()),
+        ("scaling-policies", state.scaling_policies.rows()),
+        ("scaling-events", state.scaling_events.rows()),
+        ("services", state.services.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -237,6 +248,11 @@ class _Loader:
             "job-summaries": (_rows_of(JobSummary), self._summaries),
             "evals": (_rows_of(Evaluation), self._evals),
             "deployments": (_rows_of(Deployment), self._deployments),
+            "autopilot": (_rows_of(AutopilotConfiguration), self._autopilot),
+            "job-submissions": (_rows_of(JobSubmission), self._submissions),
+            "scaling-policies": (_rows_of(ScalingPolicy), self._scaling_policies),
+            "scaling-events": (_rows_of(JobScalingEvents), self._scaling_events),
+            "services": (_rows_of(ServiceRegistration), self._services),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -279,11 +295,33 @@ class _Loader:
         for row in rows:
             self._state.deployments.put(row.id, row, row.modify_index)
 
+    def _autopilot(self, rows: list[AutopilotConfiguration]) -> None:
+        for row in rows:
+            self._state.autopilot.put(AUTOPILOT_CONFIGURATION_KEY, row, row.modify_index)
+
+    def _submissions(self, rows: list[JobSubmission]) -> None:
+        for row in rows:
+            key = SubmissionKey(JobKey(row.namespace, row.job_id), row.version)
+            self._state.submissions.put(key, row, row.job_modify_index)
+
+    def _scaling_policies(self, rows: list[ScalingPolicy]) -> None:
+        for row in rows:
+            self._state.scaling_policies.put(row.id, row, row.modify_index)
+
+    def _scaling_events(self, rows: list[JobScalingEvents]) -> None:
+        for row in rows:
+            self._state.scaling_events.put(JobKey(row.namespace, row.job_id), row, row.modify_index)
+
+    def _services(self, rows: list[ServiceRegistration]) -> None:
+        for row in rows:
+            self._state.services.put(row.id, row, row.modify_index)
+
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
             current = self._jobs[row.current]
             self._state.jobs.put(current.key, current, current.modify_index)
             self._state.jobs.versions[current.key] = tuple(self._jobs[number] for number in row.versions)
+            self._state.scaling_policies.link(current)
 
     def _alloc_rows(self, rows: list[_AllocRow]) -> None:
         share = self._texts.setdefault
@@ -344,4 +382,9 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.namespaces,
         state.node_pools,
         state.settings,
+        state.autopilot,
+        state.submissions,
+        state.scaling_policies,
+        state.scaling_events,
+        state.services,
     )

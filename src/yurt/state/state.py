@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.evaluation import Evaluation
 from yurt.model.namespace import Namespace
 from yurt.model.node import Node
@@ -14,10 +15,14 @@ from yurt.state.deployments import Deployments
 from yurt.state.evals import Evals
 from yurt.state.jobs import Jobs, JobSummaries
 from yurt.state.nodes import Nodes
+from yurt.state.scaling import ScalingEvents, ScalingPolicies
+from yurt.state.services import Services
+from yurt.state.submissions import Submissions
 from yurt.state.table import Table
 from yurt.state.watches import Watches
 
 SCHEDULER_CONFIGURATION_KEY = "scheduler"
+AUTOPILOT_CONFIGURATION_KEY = "autopilot"
 
 
 class News:
@@ -48,6 +53,12 @@ class State:
         self.namespaces: Table[str, Namespace] = Table("namespaces", self.watches)
         self.node_pools: Table[str, NodePool] = Table("node-pools", self.watches)
         self.settings: Table[str, SchedulerConfiguration] = Table("settings", self.watches)
+        self.autopilot: Table[str, AutopilotConfiguration] = Table("autopilot", self.watches)
+        self.submissions = Submissions(self.watches)
+        self.scaling_policies = ScalingPolicies(self.watches)
+        self.scaling_events = ScalingEvents(self.watches)
+        self.services = Services(self.watches)
+        self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()
 
@@ -55,6 +66,11 @@ class State:
     def scheduler_configuration(self) -> SchedulerConfiguration:
         """How the cluster schedules."""
         return self.settings[SCHEDULER_CONFIGURATION_KEY]
+
+    @property
+    def autopilot_configuration(self) -> AutopilotConfiguration:
+        """How the servers look after each other."""
+        return self.autopilot[AUTOPILOT_CONFIGURATION_KEY]
 
     @property
     def news(self) -> News:
@@ -95,3 +111,4 @@ class State:
                 name, NodePool(name=name, description=description, create_index=1, modify_index=1), 1
             )
         self.settings.put(SCHEDULER_CONFIGURATION_KEY, SchedulerConfiguration(), 1)
+        self.autopilot.put(AUTOPILOT_CONFIGURATION_KEY, AutopilotConfiguration(), 1)
