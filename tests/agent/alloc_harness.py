@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 
 from tests.agent.builders import a_node
-
 from yurt.agent.alloc_dir import AllocDirs
 from yurt.agent.alloc_runner.runner import AllocRunner
 from yurt.agent.drivers import Driver
@@ -21,6 +20,7 @@ from yurt.clock import Clock
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.task_events import display_message
 from yurt.model.task_state import TaskState
+from yurt.model.wire import AllocID
 
 
 def a_node_context(
@@ -99,3 +99,10 @@ async def running(
         run.cancel()
         await asyncio.wait({run})
         node.dirs.destroy(alloc.id)
+
+
+def destroy_all(root: Path) -> None:
+    """Delete all allocation directories below `root`, mounts included."""
+    dirs = AllocDirs(root)
+    for entry in root.iterdir():
+        dirs.destroy(AllocID(entry.name))

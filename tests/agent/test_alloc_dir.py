@@ -6,10 +6,12 @@ import grp
 import os
 import pwd
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.agent.alloc_harness import destroy_all
 from yurt.agent.alloc_dir import MOUNT_MARK, AllocDirFailed, AllocDirs
 from yurt.agent.spare_dirs import SPARES_KEPT
 from yurt.model.wire import AllocID
@@ -20,10 +22,11 @@ IS_ROOT = os.geteuid() == 0
 
 
 @pytest.fixture
-def dirs(tmp_path: Path) -> AllocDirs:
+def dirs(tmp_path: Path) -> Iterator[AllocDirs]:
     made = AllocDirs(tmp_path / "alloc")
     made.open()
-    return made
+    yield made
+    destroy_all(tmp_path / "alloc")
 
 
 def layout(base: Path) -> dict[str, tuple[str, str]]:
@@ -64,7 +67,6 @@ def test_layout_as_recorded(dirs: AllocDirs, from_spares: bool) -> None:
         assert {name: mode for name, (mode, _) in made.items()} == {
             name: mode for name, (mode, _) in expected.items()
         }
-    dirs.destroy(ID)
 
 
 def test_paths_of_a_task(dirs: AllocDirs) -> None:
@@ -83,7 +85,6 @@ def test_creating_again_keeps_what_is_there(dirs: AllocDirs) -> None:
 
     assert secret.read_text() == "s"
     assert Path(dirs.task_dir(ID, "side").local).is_dir()
-    dirs.destroy(ID)
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="mounting takes root")
@@ -143,7 +144,6 @@ def test_a_spare_that_was_tidied_away_is_no_obstacle(dirs: AllocDirs, tmp_path: 
     dirs.create(ID, {"web": 0})
 
     assert Path(dirs.task_dir(ID, "web").local).is_dir()
-    dirs.destroy(ID)
 
 
 def test_data_moves_to_the_successor(dirs: AllocDirs) -> None:
@@ -156,8 +156,6 @@ def test_data_moves_to_the_successor(dirs: AllocDirs) -> None:
 
     assert (Path(dirs.task_dir(new, "web").local) / "state").read_text() == "1"
     assert (dirs.path(new) / "alloc/data/db").read_text() == "2"
-    dirs.destroy(ID)
-    dirs.destroy(new)
 
 
 def test_a_full_place_is_reported(dirs: AllocDirs) -> None:
@@ -168,5 +166,3 @@ def test_a_full_place_is_reported(dirs: AllocDirs) -> None:
 
     with pytest.raises(AllocDirFailed, match="Failed to move data"):
         dirs.move_data(ID, new, frozenset())
-    dirs.destroy(ID)
-    dirs.destroy(new)

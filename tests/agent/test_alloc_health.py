@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.agent.builders import a_job, an_alloc
 
+from tests.agent.builders import a_job, an_alloc
 from yurt.agent.alloc_runner.health import (
     HealthRules,
     Healthy,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.agent.builders import a_task
 
+from tests.agent.builders import a_task
 from yurt.agent.alloc_runner.lifecycle import (
     LeaderDead,
     MainTasksDead,

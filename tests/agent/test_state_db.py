@@ -8,8 +8,8 @@ import uuid
 from pathlib import Path
 
 import pytest
-from tests.agent.builders import an_alloc
 
+from tests.agent.builders import an_alloc
 from yurt.agent.node_identity import IdentityDamaged, load_identity
 from yurt.agent.state_db import (
     STATE_FILE,

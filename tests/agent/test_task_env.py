@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.agent.builders import ALLOC_ID, a_job, a_node, a_task, an_alloc
 
+from tests.agent.builders import ALLOC_ID, a_job, a_node, a_task, an_alloc
 from yurt.agent.settings import DEFAULT_ENV_DENYLIST
 from yurt.agent.task_env import (
     ISOLATED_PATHS,

@@ -15,6 +15,7 @@ from yurt.agent.task_env import TaskPaths
 from yurt.agent.tmpfs import can_mount, mount_tmpfs, unmount
 from yurt.errors import YurtError
 from yurt.model.wire import AllocID
+from yurt.observe.logger import get_logger
 
 ALLOC_DIR_MODE = 0o711
 SPARE = ".spare"
@@ -23,6 +24,9 @@ SECRETS_MB_DEFAULT = 1
 PRIVATE_MB = 1
 # Says that a tmpfs is mounted here, so that a restarted agent does not mount another one over it.
 MOUNT_MARK = ".nomad-mount"
+
+
+logger = get_logger("agent")
 
 
 class AllocDirFailed(YurtError):
@@ -124,8 +128,14 @@ class AllocDirs:
         return self._spares.is_low
 
     def refill(self) -> None:
-        """Make spare directories for the next allocations. Blocks: call it in a thread."""
-        self._spares.refill()
+        """Make spare directories for the next allocations. Blocks: call it in a thread.
+
+        Without spares allocations start a little later, so a disk that does not allow them is no obstacle.
+        """
+        try:
+            self._spares.refill()
+        except OSError as error:
+            logger.warning("spare_dirs.not_made", error=str(error))
 
     def move_data(self, source: AllocID, target: AllocID, tasks: frozenset[str]) -> None:
         """Move the user data of an ended allocation to its successor on the same node.

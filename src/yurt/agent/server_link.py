@@ -61,7 +61,8 @@ class RequestRefused(YurtError):
 class ServerLink(Protocol):
     """The servers, as a node agent sees them.
 
-    Every method raises ServersUnreachable when none could be asked, and RequestRefused when one said no.
+    Every method raises a YurtError when it fails: over HTTP, ServersUnreachable when none could be asked
+    and RequestRefused when one said no.
     """
 
     async def register(self, request: RegisterNode) -> NodeRegistered:

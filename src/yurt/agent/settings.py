@@ -98,7 +98,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     disk_total_mb: int = 0
     reservable_cores: str = ""
     reserved: Reserved = Reserved()
-    cgroup_parent: str = "nomad.slice"
+    # Empty is the usual one of the cgroup version.
+    cgroup_parent: str = ""
 
     max_kill_timeout: Nanoseconds = 30 * SECOND_NS
     gc: GcSettings = GcSettings()

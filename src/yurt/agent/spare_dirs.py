@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import uuid
 from collections import deque
 from pathlib import Path
 
 # Making a tree costs a journalling file system 0.5 to 10 ms, a rename 20 µs.
-SPARES_KEPT = 32
+SPARES_KEPT = 16
 
 ALLOC = "alloc"
 TASK = "task"
@@ -53,7 +54,6 @@ class SpareDirs:
         self._directory = directory
         self._owner = owner
         self._stock: dict[str, deque[str]] = {ALLOC: deque(), TASK: deque()}
-        self._made = 0
 
     def open(self) -> None:
         """Take over what an earlier agent left. Blocks; call once, before anything else."""
@@ -82,11 +82,13 @@ class SpareDirs:
         return False
 
     def refill(self) -> None:
-        """Bring the stock back to its size. Blocks for some tens of milliseconds: call it in a thread."""
+        """Bring the stock back to its size. Blocks for some tens of milliseconds: call it in a thread.
+
+        Raises OSError when the disk does not allow it.
+        """
         for kind, stock in self._stock.items():
             while len(stock) < SPARES_KEPT:
-                self._made += 1
-                name = f"{os.getpid()}-{self._made}"
+                name = uuid.uuid4().hex
                 unfinished = self._directory / f"{_UNFINISHED}-{name}"
                 make_tree(kind, str(unfinished), self._owner)
                 stock.append(str(unfinished.rename(self._directory / f"{kind}-{name}")))

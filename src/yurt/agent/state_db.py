@@ -22,11 +22,13 @@ SCHEMA_VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS allocs (id TEXT PRIMARY KEY, record BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS acknowledged (alloc_id TEXT PRIMARY KEY, status TEXT) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tasks (alloc_id TEXT, task TEXT, record BLOB, PRIMARY KEY (alloc_id, task))
     WITHOUT ROWID;
 """
 _PUT_ALLOC = "INSERT OR REPLACE INTO allocs VALUES (?, ?)"
 _PUT_TASK = "INSERT OR REPLACE INTO tasks VALUES (?, ?, ?)"
+_PUT_ACKNOWLEDGED = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?)"
 _PUT_META = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
 
 logger = get_logger("agent")
@@ -63,10 +65,14 @@ class TaskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class StoredAlloc(msgspec.Struct, frozen=True):
-    """An allocation and its tasks as a restarted agent finds them."""
+    """An allocation and its tasks as a restarted agent finds them.
+
+    `acknowledged` is the client status that the servers last confirmed; empty when none.
+    """
 
     record: AllocRecord
     tasks: dict[str, TaskRecord]
+    acknowledged: str = ""
 
 
 class StateDb:
@@ -82,6 +88,7 @@ class StateDb:
         self._encoder = msgspec.msgpack.Encoder()
         self._allocs: dict[AllocID, AllocRecord | None] = {}
         self._tasks: dict[tuple[AllocID, str], TaskRecord] = {}
+        self._acknowledged: dict[AllocID, str] = {}
         self._meta: dict[str, bytes] = {}
         self._is_flush_due = False
         self._db = _open(directory / STATE_FILE) if directory else None
@@ -96,9 +103,15 @@ class StateDb:
         self._tasks[alloc_id, task] = record
         self._schedule_flush()
 
+    def put_acknowledged(self, alloc_id: AllocID, status: str) -> None:
+        """Remember the client status that the servers have confirmed."""
+        self._acknowledged[alloc_id] = status
+        self._schedule_flush()
+
     def forget_alloc(self, alloc_id: AllocID) -> None:
         """Forget an allocation and its tasks."""
         self._allocs[alloc_id] = None
+        self._acknowledged.pop(alloc_id, None)
         for key in [key for key in self._tasks if key[0] == alloc_id]:
             del self._tasks[key]
         self._schedule_flush()
@@ -130,9 +143,13 @@ class StateDb:
                 tasks.setdefault(alloc_id, {})[task] = task_decoder.decode(encoded)
             except msgspec.MsgspecError as error:
                 logger.error("task_record.unreadable", alloc_id=alloc_id, task=task, error=str(error))
-        for alloc_id, encoded in self._db.execute("SELECT id, record FROM allocs"):
+        rows = self._db.execute(
+            "SELECT id, record, status FROM allocs LEFT JOIN acknowledged ON id = alloc_id"
+        )
+        for alloc_id, encoded, acknowledged in rows:
             try:
-                stored.append(StoredAlloc(alloc_decoder.decode(encoded), tasks.get(alloc_id, {})))
+                record = alloc_decoder.decode(encoded)
+                stored.append(StoredAlloc(record, tasks.get(alloc_id, {}), acknowledged or ""))
             except msgspec.MsgspecError as error:
                 logger.error("alloc_record.unreadable", alloc_id=alloc_id, error=str(error))
         return stored
@@ -141,11 +158,9 @@ class StateDb:
         """Commit what was put. What cannot be written now stays due and is tried again with the next."""
         self._is_flush_due = False
         if self._db is None:
-            self._allocs.clear()
-            self._tasks.clear()
-            self._meta.clear()
+            self._clear()
             return
-        if not (self._allocs or self._tasks or self._meta):
+        if not (self._allocs or self._tasks or self._acknowledged or self._meta):
             return
         encode = self._encoder.encode
         try:
@@ -154,11 +169,13 @@ class StateDb:
                 if alloc is None:
                     self._db.execute("DELETE FROM allocs WHERE id = ?", (alloc_id,))
                     self._db.execute("DELETE FROM tasks WHERE alloc_id = ?", (alloc_id,))
+                    self._db.execute("DELETE FROM acknowledged WHERE alloc_id = ?", (alloc_id,))
                 else:
                     self._db.execute(_PUT_ALLOC, (alloc_id, encode(alloc)))
             self._db.executemany(
                 _PUT_TASK, [(alloc_id, task, encode(r)) for (alloc_id, task), r in self._tasks.items()]
             )
+            self._db.executemany(_PUT_ACKNOWLEDGED, list(self._acknowledged.items()))
             self._db.executemany(_PUT_META, list(self._meta.items()))
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
@@ -166,8 +183,12 @@ class StateDb:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             return
+        self._clear()
+
+    def _clear(self) -> None:
         self._allocs.clear()
         self._tasks.clear()
+        self._acknowledged.clear()
         self._meta.clear()
 
     def close(self) -> None:

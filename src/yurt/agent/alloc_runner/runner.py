@@ -52,7 +52,7 @@ from yurt.model.alloc import (
 from yurt.model.client_protocol import AllocUpdate, ClientAlloc
 from yurt.model.group import TaskGroup
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
-from yurt.model.times import SECOND_NS, time_text
+from yurt.model.times import SECOND_NS, time_ns, time_text
 from yurt.model.wire import Nanoseconds
 from yurt.observe.logger import get_logger
 
@@ -112,6 +112,7 @@ class AllocRunner:
         self._is_prepared = False
         self._is_stopping = alloc.desired_status != DESIRED_RUN
         self._is_stop_handled = False
+        self._must_not_delay = False
         self._is_cause_handled = False
         self._expires_at = _expiry(alloc, group)
         self._watched_since = self._now()
@@ -120,6 +121,8 @@ class AllocRunner:
         self._group_tasks: asyncio.TaskGroup | None = None
         self._changed = asyncio.Event()
         self._over = asyncio.Event()
+        if self._is_restored and all(state.state == TASK_DEAD for state in self.states.values()):
+            self._over.set()
         self._save()
 
     # --- what is known about it -----------------------------------------------------------------
@@ -150,6 +153,18 @@ class AllocRunner:
     def tasks(self) -> dict[str, TaskRunner]:
         """Its task runners by name."""
         return dict(self._runners)
+
+    @property
+    def finished_ns(self) -> Nanoseconds:
+        """When its last task ended; 0 when none has."""
+        return max((time_ns(state.finished_at) for state in self.states.values()), default=0)
+
+    @property
+    def stop_on_disconnect(self) -> Nanoseconds | None:
+        """How long it may run while the servers are out of reach; None for as long as it likes."""
+        disconnect = self._group.disconnect
+        newer = disconnect.stop_on_client_after if disconnect else None
+        return newer or self._group.stop_after_client_disconnect
 
     async def wait_until_over(self) -> None:
         """Wait until nothing of it runs any more."""
@@ -214,9 +229,10 @@ class AllocRunner:
             self.stop()
         self._task_changed()
 
-    def stop(self) -> None:
+    def stop(self, *, skip_delays: bool = False) -> None:
         """Begin to end the allocation; poststop tasks still run."""
         self._is_stopping = True
+        self._must_not_delay = self._must_not_delay or skip_delays
         self._changed.set()
 
     def restart_task(self, name: str) -> None:
@@ -268,17 +284,23 @@ class AllocRunner:
     # --- its life -------------------------------------------------------------------------------
 
     async def _prerun(self) -> None:
+        if self._is_restored and not self._node.dirs.exists(self.alloc.id):
+            await self._fail_setup("alloc_dir", "the allocation's directory is gone")
+            return
         for hook in self._hooks:
             try:
                 await hook.prerun()
             except SetupFailed as error:
-                text = f'failed to setup alloc: pre-run hook "{hook.name}" failed: {error}'
-                logger.warning("alloc.setup_failed", alloc_id=self.alloc.id, error=text)
-                for runner in self._runners.values():
-                    await runner.kill(task_events.setup_failure(self._now(), error=text))
+                await self._fail_setup(hook.name, str(error))
                 return
         self._is_prepared = True
         self._changed.set()
+
+    async def _fail_setup(self, hook: str, error: str) -> None:
+        text = f'failed to setup alloc: pre-run hook "{hook}" failed: {error}'
+        logger.warning("alloc.setup_failed", alloc_id=self.alloc.id, error=text)
+        for runner in self._runners.values():
+            await runner.kill(task_events.setup_failure(self._now(), error=text))
 
     async def _drive(self) -> None:
         """Start and kill tasks as their states call for, until all are dead."""
@@ -342,7 +364,7 @@ class AllocRunner:
     @property
     def _skips_delay(self) -> bool:
         transition = self.alloc.desired_transition
-        return transition is not None and bool(transition.no_shutdown_delay)
+        return self._must_not_delay or (transition is not None and bool(transition.no_shutdown_delay))
 
     async def _stop(self) -> None:
         delay = self._group.shutdown_delay

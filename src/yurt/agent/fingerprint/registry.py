@@ -62,6 +62,9 @@ FINGERPRINTERS: dict[str, Fingerprinter] = {
     "storage": fingerprint_storage,
 }
 
+# What tasks are told, with cgroups of either version.
+DEFAULT_CGROUP_PARENT = "nomad.slice"
+
 # Job files that use Connect read these from the node.
 DEFAULT_META = {
     "connect.sidecar_image": "docker.io/envoyproxy/envoy:v${NOMAD_envoy_version}",
@@ -86,7 +89,7 @@ def fingerprint(probe: Probe, *, node_id: NodeID, secret_id: str, drivers: Mappi
         secret_id=secret_id,
         datacenter=settings.datacenter,
         name=settings.node_name or os.uname().nodename,
-        cgroup_parent=settings.cgroup_parent,
+        cgroup_parent=settings.cgroup_parent or DEFAULT_CGROUP_PARENT,
         http_addr=settings.http_address,
         tls_enabled=settings.tls_enabled,
         attributes=facts.attributes | driver_attributes(drivers),

@@ -245,7 +245,8 @@ class TaskRunner:
         if self._must_reach_server:
             await self._unless_stopped(self.node.server_reached.wait())
             self._must_reach_server = False
-        while not self._is_killed:
+        # A task that was found running has to be ended even if it was killed before its turn.
+        while not self._is_killed or self._handle is not None:
             outcome = await self._attempt()
             if self._has_been_killed():
                 if outcome is not None:

@@ -1,0 +1,426 @@
+"""The node agent: joins the servers, runs what they place here, and finds it again after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from yurt.agent.alloc_dir import AllocDirs
+from yurt.agent.alloc_reports import AllocReports
+from yurt.agent.alloc_runner.runner import AllocRunner
+from yurt.agent.backoff import retry_delay_s
+from yurt.agent.driver_watch import fingerprint_drivers, has_changed
+from yurt.agent.drivers import Driver, DriverContext, load_drivers
+from yurt.agent.fingerprint.facts import Probe
+from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
+from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
+from yurt.agent.launcher import LauncherClient
+from yurt.agent.node_context import NodeContext
+from yurt.agent.node_identity import NodeIdentity, load_identity
+from yurt.agent.registration import Registration
+from yurt.agent.server_link import ServerLink
+from yurt.agent.settings import ClientSettings
+from yurt.agent.state_db import StateDb
+from yurt.clock import Clock
+from yurt.errors import YurtError
+from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_FAILED
+from yurt.model.client_protocol import AllocUpdate, ClientAlloc, NodeAllocs, WatchAllocs
+from yurt.model.node import DriverInfo, Node
+from yurt.model.times import MINUTE_NS, SECOND_NS
+from yurt.model.wire import AllocID, NodeID
+from yurt.observe.logger import get_logger
+
+WATCH_WAIT = 5 * MINUTE_NS
+DRIVER_FINGERPRINT_INTERVAL_S = 30.0
+# Restored allocations are given this long to reach the servers for the first time.
+FIRST_CONTACT_GRACE_S = 50.0
+# Looking at the disk takes a thread; counting allocations does not.
+DISK_USAGE_AGE_MAX_S = 5.0
+# A stopping dev agent waits this long for its tasks to end.
+KILL_LIMIT_S = 60.0
+
+logger = get_logger("agent")
+
+
+class AllocUnknown(YurtError):
+    """The node has no such allocation."""
+
+    def __init__(self, alloc_id: AllocID) -> None:
+        super().__init__(f'Unknown allocation "{alloc_id}"')
+        self.alloc_id = alloc_id
+
+
+def _random_id() -> str:
+    return str(uuid.uuid4())
+
+
+class NodeAgent:
+    """One node of the cluster. Make it with `open`, let it `run` until cancelled, then `close` it."""
+
+    def __init__(
+        self,
+        settings: ClientSettings,
+        link: ServerLink,
+        *,
+        node: NodeContext,
+        identity: NodeIdentity,
+        launcher: LauncherClient | None,
+    ) -> None:
+        """Put the parts together; see `open`."""
+        self._settings = settings
+        self._link = link
+        self._node = node
+        self._identity = identity
+        self._launcher = launcher
+        self._allocs: dict[AllocID, AllocRunner] = {}
+        # What the servers were last told that we have: alloc id → modify index.
+        self._seen: dict[AllocID, int] = {}
+        self._index = 0
+        self._reports = AllocReports(
+            link, identity, clock=node.clock, rng=node.rng, on_sent=node.db.put_acknowledged
+        )
+        self._registration = Registration(link, identity, node, stop_disconnected=self._stop_disconnected)
+        self._tasks: asyncio.TaskGroup | None = None
+        self._destroying = asyncio.Semaphore(settings.gc.parallel_destroys)
+        self._being_destroyed: set[AllocID] = set()
+        self._look_for_garbage = asyncio.Event()
+        self._spares_wanted = asyncio.Event()
+        self._usage: tuple[float, DiskUsage] | None = None
+        node.wait_until_over = self._wait_until_over
+
+    @classmethod
+    async def open(
+        cls,
+        settings: ClientSettings,
+        link: ServerLink,
+        clock: Clock,
+        rng: Random,
+        *,
+        drivers: Mapping[str, Driver] | None = None,
+        new_id: Callable[[], str] = _random_id,
+    ) -> NodeAgent:
+        """Look at the machine and at what an earlier agent left; nothing runs before `run`.
+
+        `drivers` replaces the installed ones; `new_id` makes the id and the secret of a new node. Raises
+        a YurtError that says what keeps the agent from starting.
+        """
+        state_dir = Path(settings.state_dir) if settings.state_dir else None
+        identity = await asyncio.to_thread(load_identity, state_dir, new_id)
+        dirs = AllocDirs(Path(settings.alloc_dir))
+        await asyncio.to_thread(dirs.open)
+        launcher = None
+        if drivers is None:
+            launcher = LauncherClient((state_dir or Path(settings.alloc_dir).parent) / "launcher")
+            context = DriverContext(
+                launcher=launcher,
+                clock=clock,
+                options=settings.options,
+                cgroup_parent=settings.cgroup_parent,
+                dev=settings.dev,
+            )
+            drivers = load_drivers(context, settings.driver_configs)
+        infos = await fingerprint_drivers(drivers, clock)
+        node = await asyncio.to_thread(
+            fingerprint,
+            Probe(settings=settings),
+            node_id=identity.node_id,
+            secret_id=identity.secret_id,
+            drivers=infos,
+        )
+        context_of_node = NodeContext(
+            settings,
+            node=node,
+            drivers=drivers,
+            dirs=dirs,
+            db=StateDb(state_dir),
+            clock=clock,
+            rng=rng,
+        )
+        return cls(settings, link, node=context_of_node, identity=identity, launcher=launcher)
+
+    # --- what the API asks ------------------------------------------------------------------------
+
+    @property
+    def node_id(self) -> NodeID:
+        """The node's id."""
+        return self._identity.node_id
+
+    @property
+    def node(self) -> Node:
+        """The node as it was last found."""
+        return self._node.node
+
+    @property
+    def allocs(self) -> dict[AllocID, AllocRunner]:
+        """The allocations on this node, those that are over included until they are collected."""
+        return dict(self._allocs)
+
+    def alloc(self, alloc_id: AllocID) -> AllocRunner:
+        """An allocation on this node. Raises AllocUnknown."""
+        runner = self._allocs.get(alloc_id)
+        if runner is None:
+            raise AllocUnknown(alloc_id)
+        return runner
+
+    def alloc_dir(self, alloc_id: AllocID) -> str | None:
+        """The directory of an allocation on this node."""
+        if alloc_id not in self._allocs or not self._node.dirs.exists(alloc_id):
+            return None
+        return str(self._node.dirs.path(alloc_id))
+
+    def restart(self, alloc_id: AllocID, *, task: str = "", all_tasks: bool = False) -> None:
+        """Restart one task, the running ones, or all. Raises a YurtError with the text for the caller."""
+        runner = self.alloc(alloc_id)
+        if task and all_tasks:
+            raise YurtError("task name cannot be set when restarting all tasks")
+        if task:
+            runner.restart_task(task)
+        elif all_tasks:
+            runner.restart_all()
+        else:
+            runner.restart_running()
+
+    async def signal(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
+        """Signal a task, or all running ones for an empty name. Raises a YurtError."""
+        await self.alloc(alloc_id).signal(task, signal)
+
+    async def collect(self, alloc_id: AllocID) -> bool:
+        """Delete an allocation that is over; False when it still runs. Raises AllocUnknown."""
+        runner = self.alloc(alloc_id)
+        if not runner.is_over:
+            return False
+        await self._destroy(runner)
+        return True
+
+    async def collect_all(self) -> None:
+        """Delete every allocation that is over."""
+        await asyncio.gather(*(self._destroy(runner) for runner in self._ended()))
+
+    # --- its life ---------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Run the node until cancelled. Its tasks then go on, except in dev mode."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                self._restore()
+                tasks.create_task(self._registration.run(), name="registration")
+                tasks.create_task(self._follow_allocs(), name="follow-allocs")
+                tasks.create_task(self._send_reports(), name="reports")
+                tasks.create_task(self._watch_drivers(), name="drivers")
+                tasks.create_task(self._collect_garbage(), name="garbage")
+                tasks.create_task(self._keep_spare_dirs(), name="spare-dirs")
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    if self._settings.dev:
+                        await self._end_allocs()
+        finally:
+            self._tasks = None
+
+    async def close(self) -> None:
+        """Let go of everything; in dev mode, end it. Call when `run` has ended."""
+        self._node.db.close()
+        if self._launcher is not None:
+            await self._launcher.shutdown(kill_tasks=self._settings.dev)
+
+    async def _end_allocs(self) -> None:
+        """Kill all tasks without delays, and delete their directories."""
+        try:
+            async with asyncio.timeout(KILL_LIMIT_S):
+                for runner in self._allocs.values():
+                    runner.stop(skip_delays=True)
+                await asyncio.gather(*(self._destroy(runner) for runner in list(self._allocs.values())))
+        except TimeoutError:
+            logger.warning("tasks.still_running", allocs=len(self._allocs))
+
+    def _restore(self) -> None:
+        """Take up the allocations of an earlier agent."""
+        for stored in self._node.db.load():
+            alloc = stored.record.alloc
+            if not stored.tasks or alloc.job.group(alloc.task_group) is None:
+                # It died before anything was started; the servers will hand the allocation out again.
+                self._node.db.forget_alloc(alloc.id)
+                continue
+            runner = AllocRunner(alloc, node=self._node, stored=stored, on_change=self._alloc_changed)
+            self._seen[alloc.id] = alloc.alloc_modify_index
+            self._allocs[alloc.id] = runner
+            if not runner.is_over:
+                self._start(runner)
+            if stored.acknowledged != runner.status.status:
+                self._alloc_changed(runner)
+        if self._allocs:
+            logger.info("allocs.restored", allocs=len(self._allocs))
+
+    async def _follow_allocs(self) -> None:
+        """Take over what the servers place here, until cancelled."""
+        await self._node.server_reached.wait()
+        failures = 0
+        while True:
+            request = WatchAllocs(
+                node_id=self._identity.node_id,
+                secret_id=self._identity.secret_id,
+                min_index=self._index,
+                wait=WATCH_WAIT,
+                known=self._seen,
+            )
+            try:
+                answer = await self._link.watch_allocs(request)
+            except YurtError as error:
+                failures += 1
+                logger.warning("allocs.not_followed", error=str(error))
+                await self._node.clock.sleep(retry_delay_s(failures, self._node.rng))
+                continue
+            failures = 0
+            self._apply(answer)
+
+    def _apply(self, answer: NodeAllocs) -> None:
+        """Bring the allocations here in line with the servers' list."""
+        self._index = answer.index
+        for alloc in answer.changed:
+            self._seen[alloc.id] = alloc.alloc_modify_index
+            self._take(alloc)
+        self._seen = {id_: index for id_, index in self._seen.items() if id_ in answer.modify_indexes}
+        for alloc_id, runner in list(self._allocs.items()):
+            if alloc_id not in answer.modify_indexes:
+                runner.stop()
+                self._spawn_destroy(runner)
+        if self._node.dirs.wants_refill:
+            self._spares_wanted.set()
+        self._look_for_garbage.set()
+
+    def _take(self, alloc: ClientAlloc) -> None:
+        """Take over an allocation, new or changed. One that cannot run here is reported as failed."""
+        runner = self._allocs.get(alloc.id)
+        if alloc.job.group(alloc.task_group) is None:
+            self._refuse(alloc, f'job "{alloc.job.id}" has no group "{alloc.task_group}"')
+        elif runner is not None:
+            runner.update(alloc)
+        elif alloc.client_status not in (CLIENT_COMPLETE, CLIENT_FAILED):
+            runner = AllocRunner(alloc, node=self._node, stored=None, on_change=self._alloc_changed)
+            self._allocs[alloc.id] = runner
+            self._start(runner)
+
+    def _refuse(self, alloc: ClientAlloc, reason: str) -> None:
+        logger.error("alloc.refused", alloc_id=alloc.id, reason=reason)
+        update = AllocUpdate(id=alloc.id, client_status=CLIENT_FAILED, client_description=reason)
+        self._reports.put(alloc.id, lambda: update, status=CLIENT_FAILED, health=None)
+
+    def _start(self, runner: AllocRunner) -> None:
+        assert self._tasks is not None
+        self._tasks.create_task(self._run_alloc(runner), name=f"alloc {runner.alloc.id}")
+
+    async def _run_alloc(self, runner: AllocRunner) -> None:
+        try:
+            await runner.run()
+        except Exception as error:
+            logger.exception("alloc.runner_failed", alloc_id=runner.alloc.id)
+            runner.fail(f"{type(error).__name__}: {error}")
+        self._look_for_garbage.set()
+
+    def _alloc_changed(self, runner: AllocRunner) -> None:
+        self._reports.put(runner.alloc.id, runner.report, status=runner.status.status, health=runner.health)
+
+    async def _send_reports(self) -> None:
+        await self._node.server_reached.wait()
+        await self._reports.run()
+
+    async def _wait_until_over(self, alloc_id: AllocID) -> bool:
+        runner = self._allocs.get(alloc_id)
+        if runner is None:
+            return False
+        await runner.wait_until_over()
+        return True
+
+    def _stop_disconnected(self, silent_s: float) -> None:
+        """Stop the allocations that must not go on without the servers for so long."""
+        grace_s = 0.0 if self._node.server_reached.is_set() else FIRST_CONTACT_GRACE_S
+        for runner in self._allocs.values():
+            limit = runner.stop_on_disconnect
+            if limit is None or runner.is_over:
+                continue
+            if silent_s > max(limit / SECOND_NS, grace_s):
+                logger.warning("alloc.stopped_disconnected", alloc_id=runner.alloc.id, silent_s=silent_s)
+                runner.stop()
+
+    # --- the node ---------------------------------------------------------------------------------
+
+    async def _watch_drivers(self) -> None:
+        while True:
+            await self._node.clock.sleep(DRIVER_FINGERPRINT_INTERVAL_S)
+            infos = await fingerprint_drivers(self._node.drivers, self._node.clock)
+            if has_changed(self._node.node.drivers or {}, infos):
+                self._node.node = _with_drivers(self._node.node, infos)
+                self._registration.renew()
+
+    async def _keep_spare_dirs(self) -> None:
+        """Make spare directories whenever they run low, until cancelled."""
+        while True:
+            await asyncio.to_thread(self._node.dirs.refill)
+            self._spares_wanted.clear()
+            await self._spares_wanted.wait()
+
+    # --- garbage ----------------------------------------------------------------------------------
+
+    def _ended(self) -> list[AllocRunner]:
+        return [
+            runner
+            for alloc_id, runner in self._allocs.items()
+            if runner.is_over and alloc_id not in self._being_destroyed
+        ]
+
+    async def _collect_garbage(self) -> None:
+        """Delete ended allocations, oldest first, while there is too little room; until cancelled."""
+        interval_s = self._settings.gc.interval / SECOND_NS
+        while True:
+            due = asyncio.ensure_future(self._look_for_garbage.wait())
+            try:
+                await self._node.sleep_until_done(interval_s, due)
+            finally:
+                due.cancel()
+            self._look_for_garbage.clear()
+            while ended := self._ended():
+                count = len(self._allocs) - len(self._being_destroyed)
+                if not is_over_limit(self._settings.gc, await self._disk_usage(), allocs=count):
+                    break
+                finished = [EndedAlloc(runner.alloc.id, runner.finished_ns) for runner in ended]
+                await self._destroy(self._allocs[oldest(finished)])
+
+    async def _disk_usage(self) -> DiskUsage:
+        now = self._node.clock.monotonic()
+        if self._usage is None or now - self._usage[0] > DISK_USAGE_AGE_MAX_S:
+            self._usage = (now, await asyncio.to_thread(disk_usage, self._settings.alloc_dir))
+        return self._usage[1]
+
+    def _spawn_destroy(self, runner: AllocRunner) -> None:
+        assert self._tasks is not None
+        if runner.alloc.id not in self._being_destroyed:
+            self._tasks.create_task(self._destroy(runner), name=f"destroy {runner.alloc.id}")
+
+    async def _destroy(self, runner: AllocRunner) -> None:
+        """Wait for the end of an allocation, then delete its directory and all memory of it."""
+        alloc_id = runner.alloc.id
+        if alloc_id in self._being_destroyed:
+            return
+        self._being_destroyed.add(alloc_id)
+        try:
+            await runner.wait_until_over()
+            async with self._destroying:
+                await asyncio.to_thread(self._node.dirs.destroy, alloc_id)
+        finally:
+            self._being_destroyed.discard(alloc_id)
+        self._node.db.forget_alloc(alloc_id)
+        self._reports.forget(alloc_id)
+        self._allocs.pop(alloc_id, None)
+
+
+def _with_drivers(node: Node, infos: dict[str, DriverInfo]) -> Node:
+    """The node with its drivers as they are now, attributes included."""
+    stale = driver_attributes(node.drivers or {}).keys()
+    attributes = {name: value for name, value in node.attributes.items() if name not in stale}
+    return msgspec.structs.replace(node, drivers=infos, attributes=attributes | driver_attributes(infos))
