@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.http_load import load, request
-from tests.support.real_agent import Answer, RealAgent, cpu_seconds, kill_launched, resident_mib, send
+from tests.support.real_agent import Answer, RealAgent, clean_up, cpu_seconds, resident_mib, send
 
 STARTS = 60
 ENDS = 40
@@ -38,7 +38,7 @@ def run() -> dict[str, float]:
         try:
             return _measure(Path(work))
         finally:
-            kill_launched(Path(work))
+            clean_up(Path(work))
 
 
 def _measure(work: Path) -> dict[str, float]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.real_agent import Answer, RealAgent, kill_launched, send
+from tests.support.real_agent import Answer, RealAgent, clean_up, send
 
 KILLS = 100
 WRITERS = 4
@@ -21,11 +21,11 @@ WRITERS = 4
 
 @pytest.fixture
 def agent(tmp_path: Path) -> Iterator[RealAgent]:
-    agent = RealAgent(tmp_path, more_config="")
+    agent = RealAgent(tmp_path)
     yield agent
     with contextlib.suppress(Exception):
         agent.kill()
-    kill_launched(tmp_path)
+    clean_up(tmp_path)
 
 
 class _Writers:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.real_agent import RealAgent, kill_launched
+from tests.support.real_agent import RealAgent, clean_up
 
 DISK_MIB = 16
 
@@ -21,8 +21,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     data.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_MIB}m", "tmpfs", str(data)], check=True)
     yield data
-    kill_launched(tmp_path)
-    subprocess.run(["umount", "-l", str(data)], check=True)
+    clean_up(tmp_path)
 
 
 def test_full_disk_refuses_writes_and_recovers(tmp_path: Path, small_disk: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.real_agent import RealAgent, kill_launched
+from tests.support.real_agent import RealAgent, clean_up
 
 YURT = Path(sys.executable).parent / "yurt"
 
@@ -87,4 +87,4 @@ def test_unknown_key_is_named(tmp_path: Path) -> None:
 def test_signals_stop_it_cleanly(agent: RealAgent, tmp_path: Path) -> None:
     agent.start()
     assert agent.stop() == 0
-    kill_launched(tmp_path)
+    clean_up(tmp_path)

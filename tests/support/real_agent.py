@@ -180,11 +180,11 @@ def running_agent(directory: Path, *, client: bool = True, more_config: str = ""
             for job in agent.call("GET", "/v1/jobs?namespace=*").json:
                 agent.call("DELETE", f"/v1/job/{job['ID']}?purge=true&namespace={job['Namespace']}")
         agent.stop()
-        kill_launched(directory)
+        clean_up(directory)
 
 
-def kill_launched(directory: Path) -> None:
-    """End every process whose command line or environment names `directory`: launchers and their tasks."""
+def clean_up(directory: Path) -> None:
+    """End every process that `directory` is named to, launchers and their tasks, and unmount what is below."""
     needle = str(directory).encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -193,6 +193,9 @@ def kill_launched(directory: Path) -> None:
             told = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
             if needle in told and int(entry.name) != os.getpid():
                 os.kill(int(entry.name), signal.SIGKILL)
+    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    for mounted in reversed([path for path in mounts if path.startswith(f"{directory}/")]):
+        subprocess.run(["umount", "-l", mounted], check=True)
 
 
 def send(connection: http.client.HTTPConnection, method: str, path: str, body: object = None) -> Answer:

@@ -284,7 +284,9 @@ class AllocRunner:
     # --- its life -------------------------------------------------------------------------------
 
     async def _prerun(self) -> None:
-        if self._is_restored and not self._node.dirs.exists(self.alloc.id):
+        # An agent that was killed before it made the directory had started nothing in it either.
+        has_begun = any(state.started_at is not None for state in self.states.values())
+        if self._is_restored and has_begun and not self._node.dirs.exists(self.alloc.id):
             await self._fail_setup("alloc_dir", "the allocation's directory is gone")
             return
         for hook in self._hooks:
