@@ -22,7 +22,7 @@ from yurt.state.use import DIMENSIONS, Claim, use_of
 def tables(state: State) -> tuple[Table[Any, Any], ...]:
     """Every table of a State."""
     found = tuple(part for part in vars(state).values() if isinstance(part, Table))
-    assert len(found) == 9, "a table was added: snapshots and these tests must know it"
+    assert len(found) == 14, "a table was added: snapshots and these tests must know it"
     return found
 
 
@@ -43,6 +43,10 @@ def assert_same_state(first: State, second: State) -> None:
         assert first.evals.of_job(key) == second.evals.of_job(key)
         assert first.evals.open_of_job(key) == second.evals.open_of_job(key)
         assert first.deployments.of_job(key) == second.deployments.of_job(key)
+        assert first.scaling_policies.of_job(key) == second.scaling_policies.of_job(key)
+        assert first.services.of_job(key) == second.services.of_job(key)
+    for alloc in first.allocs:
+        assert first.services.of_alloc(alloc.id) == second.services.of_alloc(alloc.id)
     for node in first.nodes:
         assert first.allocs.of_node(node.id) == second.allocs.of_node(node.id)
         assert first.allocs.claims.of(node.id) == second.allocs.claims.of(node.id)
@@ -61,6 +65,15 @@ def assert_counts_agree(state: State) -> None:
         own = [one for one in evals if JobKey(one.namespace, one.job_id) == key]
         assert state.evals.of_job(key) == own
         assert state.evals.open_of_job(key) == [one for one in own if not one.is_terminal]
+    for service in state.services:
+        assert not state.allocs[service.alloc_id].is_client_terminal
+        assert service in state.services.of_alloc(service.alloc_id)
+        assert service in state.services.named(service.namespace, service.service_name)
+    for key, versions in state.jobs.versions.items():
+        kept = {version.version for version in versions}
+        assert {one.version for one in state.submissions if one.job_id == key.id} <= kept
+        wanted = [group.scaling for group in versions[0].task_groups if group.scaling is not None]
+        assert state.scaling_policies.of_job(key) == wanted
     for node in state.nodes:
         own_allocs = [alloc for alloc in allocs if alloc.node_id == node.id]
         assert state.allocs.of_node(node.id) == own_allocs

@@ -37,6 +37,7 @@ from yurt.model.alloc import (
     encode_task_states,
 )
 from yurt.model.alloc_metric import AllocMetric
+from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.deployment import Deployment, DeploymentStatusUpdate
 from yurt.model.evaluation import (
     EVAL_BLOCKED,
@@ -47,10 +48,15 @@ from yurt.model.evaluation import (
     Evaluation,
 )
 from yurt.model.job import BATCH, SERVICE, SYSTEM, Job, JobVersionTag
+from yurt.model.job_submission import JobSubmission
+from yurt.model.namespace import Namespace
 from yurt.model.node import DrainStrategy, Node
+from yurt.model.node_pool import NodePool
 from yurt.model.plan import PlacementDetail, Placements, PlanChanges, Preemption, StopAllocs, UpdateAlloc
 from yurt.model.policies import ParameterizedJobConfig, PeriodicConfig, ScalingPolicy
+from yurt.model.scaling_event import ScalingEvent
 from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.service_registration import ServiceRegistration
 from yurt.model.task_state import TaskEvent, TaskState
 from yurt.model.times import MINUTE_NS, time_text
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
@@ -120,6 +126,18 @@ class EntryMaker:
             self.delete_evals,
             self.set_desired_transitions,
             self.set_scheduler_configuration,
+            self.set_autopilot_configuration,
+            self.set_job_stability,
+            self.tag_job_version,
+            self.record_scaling,
+            self.upsert_services,
+            self.upsert_services,
+            self.delete_services,
+            self.reconcile_summaries,
+            self.upsert_namespaces,
+            self.delete_namespaces,
+            self.upsert_node_pools,
+            self.delete_node_pools,
         )
         return self.choices.pick(makers)()
 
@@ -187,7 +205,15 @@ class EntryMaker:
         stored = self.cluster.state.jobs.get(job.key)
         right = stored.job_modify_index if stored is not None else 0
         enforce = self.choices.pick((None, None, right, 10**6))
-        return entries.RegisterJob(at=self._now, job=job, evals=evals, enforce_index=enforce)
+        source = JobSubmission(source="job {}", format="hcl2", job_id=job.id)
+        return entries.RegisterJob(
+            at=self._now,
+            job=job,
+            evals=evals,
+            enforce_index=enforce,
+            submission=self.choices.pick((None, source)),
+            scaling=self.choices.pick((None, entries.GroupScaling(group="g", event=self._scaling()))),
+        )
 
     def deregister_job(self) -> entries.DeregisterJob:
         job_id = self.choices.pick(JOB_IDS)
@@ -273,6 +299,72 @@ class EntryMaker:
             check_index=self.choices.pick((None, right, 10**6)),
         )
 
+    def set_autopilot_configuration(self) -> entries.SetAutopilotConfiguration:
+        right = self.cluster.state.autopilot_configuration.modify_index
+        return entries.SetAutopilotConfiguration(
+            at=self._now,
+            configuration=AutopilotConfiguration(min_quorum=self.choices.pick((0, 3))),
+            check_index=self.choices.pick((None, right, 10**6)),
+        )
+
+    def set_job_stability(self) -> entries.SetJobStability:
+        job_id, version = self._some_version()
+        stable = self.choices.pick((True, True, False))
+        return entries.SetJobStability(
+            at=self._now, namespace=DEFAULT, job_id=job_id, version=version, stable=stable
+        )
+
+    def tag_job_version(self) -> entries.TagJobVersion:
+        job_id, version = self._some_version()
+        tag = self.choices.pick((None, JobVersionTag(name="golden", tagged_time=self._now)))
+        return entries.TagJobVersion(at=self._now, namespace=DEFAULT, job_id=job_id, version=version, tag=tag)
+
+    def record_scaling(self) -> entries.RecordScaling:
+        return entries.RecordScaling(
+            at=self._now,
+            namespace=DEFAULT,
+            job_id=self.choices.pick(JOB_IDS),
+            group="g",
+            event=self._scaling(),
+        )
+
+    def reconcile_summaries(self) -> entries.ReconcileSummaries:
+        return entries.ReconcileSummaries(at=self._now)
+
+    def upsert_namespaces(self) -> entries.UpsertNamespaces:
+        names = self.choices.some(("team-a", "team-b"))
+        namespaces = tuple(Namespace(name=name, description=self._new_id("text")) for name in names)
+        return entries.UpsertNamespaces(at=self._now, namespaces=namespaces)
+
+    def delete_namespaces(self) -> entries.DeleteNamespaces:
+        return entries.DeleteNamespaces(at=self._now, names=(self.choices.pick(("team-a", "team-b")),))
+
+    def upsert_node_pools(self) -> entries.UpsertNodePools:
+        pools = tuple(NodePool(name=name, meta={"n": "1"}) for name in self.choices.some(("gpu", "edge")))
+        return entries.UpsertNodePools(at=self._now, node_pools=pools)
+
+    def delete_node_pools(self) -> entries.DeleteNodePools:
+        return entries.DeleteNodePools(at=self._now, names=(self.choices.pick(("gpu", "edge")),))
+
+    def upsert_services(self) -> entries.UpsertServices:
+        services = tuple(
+            ServiceRegistration(
+                id=f"_yurt-{alloc.id}-{name}",
+                service_name=name,
+                node_id=alloc.node_id,
+                job_id=alloc.job_id,
+                alloc_id=alloc.id,
+                port=self.choices.pick((80, 8080)),
+            )
+            for alloc in self.choices.some(self.cluster.state.allocs.rows())
+            for name in self.choices.some(("web", "api"))
+        )
+        return entries.UpsertServices(at=self._now, services=services)
+
+    def delete_services(self) -> entries.DeleteServices:
+        known = [service.id for service in self.cluster.state.services]
+        return entries.DeleteServices(at=self._now, service_ids=(self.choices.pick(["unknown", *known]),))
+
     @property
     def _now(self) -> int:
         return self.cluster.now
@@ -283,6 +375,17 @@ class EntryMaker:
 
     def _some_node_id(self) -> NodeID:
         return node_id(self.choices.pick(range(NODES + 1)))
+
+    def _some_version(self) -> tuple[str, int]:
+        versions = [
+            (job.id, version.version)
+            for job in self.cluster.state.jobs
+            for version in self.cluster.state.jobs.versions[job.key]
+        ]
+        return self.choices.pick([("unknown", 0), *versions])
+
+    def _scaling(self) -> ScalingEvent:
+        return ScalingEvent(time=self._now, message="scaled", meta={"by": "tests", "load": 0.5})
 
     def _evals(self, at_most: int) -> tuple[Evaluation, ...]:
         return tuple(

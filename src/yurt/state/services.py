@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yurt.model.job import JobKey
 from yurt.model.service_registration import ServiceRegistration
-from yurt.model.wire import AllocID
+from yurt.model.wire import AllocID, JobID
 from yurt.state.grouped import Grouped
 from yurt.state.table import Table
 from yurt.state.watches import Watches
@@ -32,9 +32,10 @@ class Services(Table[str, ServiceRegistration]):
         return [self._rows[service_id] for service_id in self._by_job.of(key)]
 
     def put(self, key: str, row: ServiceRegistration, index: int) -> None:
-        """Set one registration."""
-        if key in self:
-            self._unindex(self._rows[key])
+        """Set one registration; one that stays of the same service keeps its place among the others."""
+        old = self._rows.get(key)
+        if old is not None and _owners(old) != _owners(row):
+            self._unindex(old)
         self._by_name.add((row.namespace, row.service_name), key)
         self._by_alloc.add(row.alloc_id, key)
         self._by_job.add(JobKey(row.namespace, row.job_id), key)
@@ -56,3 +57,7 @@ class Services(Table[str, ServiceRegistration]):
         self._by_name.discard((row.namespace, row.service_name), row.id)
         self._by_alloc.discard(row.alloc_id, row.id)
         self._by_job.discard(JobKey(row.namespace, row.job_id), row.id)
+
+
+def _owners(row: ServiceRegistration) -> tuple[str, str, AllocID, JobID]:
+    return row.namespace, row.service_name, row.alloc_id, row.job_id
