@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from yurt.state import entries
+from yurt.state.apply_deployments import apply_deployment_entry
 from yurt.state.apply_evals import delete_evals, upsert_evals
-from yurt.state.apply_jobs import JobOutcome, deregister_job, register_job
+from yurt.state.apply_jobs import JobOutcome, deregister_job, record_periodic_launch, register_job
 from yurt.state.apply_nodes import (
     NodeOutcome,
     deregister_nodes,
@@ -57,6 +58,15 @@ def apply(state: State, index: int, entry: entries.Entry) -> Outcome:
             deregister_nodes(state, index, entry)
         case entries.SetDesiredTransitions():
             set_desired_transitions(state, index, entry)
+        case entries.RecordPeriodicLaunch():
+            record_periodic_launch(state, index, entry)
+        case (
+            entries.SetDeploymentStatus()
+            | entries.PromoteDeployment()
+            | entries.SetAllocHealth()
+            | entries.DeleteDeployments()
+        ):
+            outcome = apply_deployment_entry(state, index, entry)
         case _:
             outcome = apply_operator_entry(state, index, entry)
     return outcome

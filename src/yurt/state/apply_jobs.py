@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from yurt.model.evaluation import EVAL_COMPLETE, Evaluation
 from yurt.model.job import JOB_DEAD, JOB_PENDING, JOB_RUNNING, Job, JobKey
 from yurt.model.job_versions import same_spec
+from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.wire import JobID
 from yurt.state.apply_evals import store_eval
 from yurt.state.apply_job_versions import add_scaling_event
-from yurt.state.entries import DeregisterJob, RegisterJob
+from yurt.state.entries import DeregisterJob, RecordPeriodicLaunch, RegisterJob
 from yurt.state.job_status import derive_status, ensure_summary, move_child, refresh_status
 from yurt.state.state import State
 from yurt.state.submissions import SubmissionKey
@@ -92,6 +93,14 @@ def deregister_job(state: State, index: int, entry: DeregisterJob) -> JobOutcome
     return JobOutcome(job=state.jobs[key])
 
 
+def record_periodic_launch(state: State, index: int, entry: RecordPeriodicLaunch) -> None:
+    """Remember the last time that a periodic job launched a child for."""
+    key = JobKey(entry.namespace, JobID(entry.job_id))
+    if key in state.jobs:
+        launch = PeriodicLaunch(namespace=key.namespace, id=key.id, launch=entry.launch, modify_index=index)
+        state.periodic_launches.put(key, launch, index)
+
+
 def _store_job(state: State, index: int, job: Job, old: Job | None) -> None:
     status = derive_status(state, job)
     if old is None and status == JOB_DEAD and not job.stop:
@@ -123,6 +132,7 @@ def _purge(state: State, index: int, job: Job) -> None:
         state.evals.put(ended.id, ended, index)
         state.news.evals.append(ended)
     state.job_summaries.delete(key, index)
+    state.periodic_launches.delete(key, index)
     state.scaling_policies.drop_job(key, index)
     state.scaling_events.delete(key, index)
     state.submissions.keep_only(key, set(), index)

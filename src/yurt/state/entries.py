@@ -8,6 +8,7 @@ import msgspec
 
 from yurt.model.alloc import AllocDeploymentStatus, DesiredTransition, NetworkStatus
 from yurt.model.autopilot import AutopilotConfiguration
+from yurt.model.deployment import DeploymentStatusUpdate
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import Job, JobVersionTag
 from yurt.model.job_submission import JobSubmission
@@ -18,7 +19,7 @@ from yurt.model.plan import PlanChanges
 from yurt.model.scaling_event import ScalingEvent
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
-from yurt.model.wire import AllocID, EvalID, Nanoseconds, NodeID
+from yurt.model.wire import AllocID, DeploymentID, EvalID, Nanoseconds, NodeID
 
 
 class _Entry(
@@ -222,6 +223,53 @@ class SetDesiredTransitions(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
+class SetDeploymentStatus(_Entry, frozen=True, kw_only=True):
+    """A deployment is paused, goes on, or ends.
+
+    With `progress_at` the time that its groups have to get on starts over then.
+    `rollback` is an earlier version of the job that becomes the current one again.
+    """
+
+    update: DeploymentStatusUpdate
+    progress_at: Nanoseconds | None = None
+    rollback: Job | None = None
+    evals: tuple[Evaluation, ...] = ()
+
+
+class PromoteDeployment(_Entry, frozen=True, kw_only=True):
+    """The canaries of some groups become ordinary instances."""
+
+    deployment_id: DeploymentID
+    groups: tuple[str, ...]
+    description: str
+    evals: tuple[Evaluation, ...] = ()
+
+
+class SetAllocHealth(_Entry, frozen=True, kw_only=True):
+    """An operator says which instances of a deployment are healthy, and which are not."""
+
+    deployment_id: DeploymentID
+    healthy: tuple[AllocID, ...] = ()
+    unhealthy: tuple[AllocID, ...] = ()
+    update: DeploymentStatusUpdate | None = None
+    rollback: Job | None = None
+    evals: tuple[Evaluation, ...] = ()
+
+
+class DeleteDeployments(_Entry, frozen=True, kw_only=True):
+    """Deployments are collected."""
+
+    deployment_ids: tuple[DeploymentID, ...]
+
+
+class RecordPeriodicLaunch(_Entry, frozen=True, kw_only=True):
+    """A periodic job launched a child for this time."""
+
+    namespace: str
+    job_id: str
+    launch: Nanoseconds
+
+
 class SetSchedulerConfiguration(_Entry, frozen=True, kw_only=True):
     """An operator changes how the cluster schedules.
 
@@ -238,6 +286,9 @@ class SetAutopilotConfiguration(_Entry, frozen=True, kw_only=True):
     configuration: AutopilotConfiguration
     check_index: int | None = None
 
+
+DeploymentEntry: TypeAlias = SetDeploymentStatus | PromoteDeployment | SetAllocHealth | DeleteDeployments
+"""What becomes of deployments, besides what plans do."""
 
 OperatorEntry: TypeAlias = (
     SetSchedulerConfiguration
@@ -268,6 +319,8 @@ Entry: TypeAlias = (
     | CommitPlan
     | ReportAllocs
     | SetDesiredTransitions
+    | RecordPeriodicLaunch
+    | DeploymentEntry
     | OperatorEntry
 )
 

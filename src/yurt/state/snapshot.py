@@ -26,6 +26,7 @@ from yurt.model.job_summary import JobSummary
 from yurt.model.namespace import Namespace
 from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
+from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.policies import ScalingPolicy
 from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
@@ -140,6 +141,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("job-summaries", state.job_summaries.rows()),
         ("evals", state.evals.rows()),
         ("deployments", state.deployments.rows()),
+        ("periodic-launches", state.periodic_launches.rows()),
         ("job-submissions", state.submissions.rows()),
         ("scaling-policies", state.scaling_policies.rows()),
         ("scaling-events", state.scaling_events.rows()),
@@ -249,6 +251,7 @@ class _Loader:
             "evals": (_rows_of(Evaluation), self._evals),
             "deployments": (_rows_of(Deployment), self._deployments),
             "autopilot": (_rows_of(AutopilotConfiguration), self._autopilot),
+            "periodic-launches": (_rows_of(PeriodicLaunch), self._periodic_launches),
             "job-submissions": (_rows_of(JobSubmission), self._submissions),
             "scaling-policies": (_rows_of(ScalingPolicy), self._scaling_policies),
             "scaling-events": (_rows_of(JobScalingEvents), self._scaling_events),
@@ -298,6 +301,10 @@ class _Loader:
     def _autopilot(self, rows: list[AutopilotConfiguration]) -> None:
         for row in rows:
             self._state.autopilot.put(AUTOPILOT_CONFIGURATION_KEY, row, row.modify_index)
+
+    def _periodic_launches(self, rows: list[PeriodicLaunch]) -> None:
+        for row in rows:
+            self._state.periodic_launches.put(JobKey(row.namespace, row.id), row, row.modify_index)
 
     def _submissions(self, rows: list[JobSubmission]) -> None:
         for row in rows:
@@ -383,6 +390,7 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.node_pools,
         state.settings,
         state.autopilot,
+        state.periodic_launches,
         state.submissions,
         state.scaling_policies,
         state.scaling_events,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.evaluation import Evaluation
+from yurt.model.job import JobKey
 from yurt.model.namespace import Namespace
 from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
+from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NAMESPACE, DEFAULT_NODE_POOL, NodeID
 from yurt.state.allocs import Allocs
@@ -54,6 +56,7 @@ class State:
         self.node_pools: Table[str, NodePool] = Table("node-pools", self.watches)
         self.settings: Table[str, SchedulerConfiguration] = Table("settings", self.watches)
         self.autopilot: Table[str, AutopilotConfiguration] = Table("autopilot", self.watches)
+        self.periodic_launches: Table[JobKey, PeriodicLaunch] = Table("periodic-launches", self.watches)
         self.submissions = Submissions(self.watches)
         self.scaling_policies = ScalingPolicies(self.watches)
         self.scaling_events = ScalingEvents(self.watches)
