@@ -125,6 +125,11 @@ class EntryMaker:
             self.deregister_job,
             self.delete_evals,
             self.set_desired_transitions,
+            self.set_deployment_status,
+            self.promote_deployment,
+            self.set_alloc_health,
+            self.delete_deployments,
+            self.record_periodic_launch,
             self.set_scheduler_configuration,
             self.set_autopilot_configuration,
             self.set_job_stability,
@@ -306,6 +311,48 @@ class EntryMaker:
             configuration=AutopilotConfiguration(min_quorum=self.choices.pick((0, 3))),
             check_index=self.choices.pick((None, right, 10**6)),
         )
+
+    def set_deployment_status(self) -> entries.SetDeploymentStatus:
+        status = self.choices.pick(("paused", "running", "failed"))
+        rollback = self.choices.pick((None, *self.cluster.state.jobs.rows()))
+        return entries.SetDeploymentStatus(
+            at=self._now,
+            update=DeploymentStatusUpdate(
+                deployment_id=self._some_deployment_id(), status=status, status_description=status
+            ),
+            progress_at=self.choices.pick((None, self._now)),
+            rollback=rollback if status == "failed" else None,
+            evals=self._evals(1),
+        )
+
+    def promote_deployment(self) -> entries.PromoteDeployment:
+        return entries.PromoteDeployment(
+            at=self._now,
+            deployment_id=self._some_deployment_id(),
+            groups=("g",),
+            description="Deployment is running",
+            evals=self._evals(1),
+        )
+
+    def set_alloc_health(self) -> entries.SetAllocHealth:
+        alloc_ids = [alloc.id for alloc in self.choices.some(self.cluster.state.allocs.rows())]
+        return entries.SetAllocHealth(
+            at=self._now,
+            deployment_id=self._some_deployment_id(),
+            healthy=tuple(alloc_ids[::2]),
+            unhealthy=tuple(alloc_ids[1::2]),
+        )
+
+    def delete_deployments(self) -> entries.DeleteDeployments:
+        return entries.DeleteDeployments(at=self._now, deployment_ids=(self._some_deployment_id(),))
+
+    def record_periodic_launch(self) -> entries.RecordPeriodicLaunch:
+        job_id = self.choices.pick(JOB_IDS)
+        return entries.RecordPeriodicLaunch(at=self._now, namespace=DEFAULT, job_id=job_id, launch=self._now)
+
+    def _some_deployment_id(self) -> DeploymentID:
+        stored = [one.id for one in self.cluster.state.deployments.rows()]
+        return self.choices.pick((DeploymentID("unknown"), *stored))
 
     def set_job_stability(self) -> entries.SetJobStability:
         job_id, version = self._some_version()
