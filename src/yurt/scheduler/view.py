@@ -31,7 +31,7 @@ from yurt.state.use import (
 )
 
 # The dimensions that have a limit; ports in use are counted over all addresses, dynamic or not.
-_LIMITED = [CPU, MEMORY, DISK, ALLOCS, MBITS, CORES]
+LIMITED = [CPU, MEMORY, DISK, ALLOCS, MBITS, CORES]
 
 
 class View:
@@ -161,7 +161,7 @@ class View:
 
     def is_overfull(self, slot: int) -> bool:
         """Whether more is planned on a node than it has, or something is given out twice."""
-        if (self.used[:, slot] > self.columns.capacity[:, slot])[_LIMITED].any():
+        if (self.used[:, slot] > self.columns.capacity[:, slot])[LIMITED].any():
             return True
         return any(
             holders > 1 and not isinstance(claim, SharedPortClaim)
