@@ -206,3 +206,23 @@ async def test_tasks_start_once_whenever_the_agent_is_killed(node: RealNode) -> 
         await node.servers.until_status(alloc.id, "running")
 
     assert [len(node.pids(alloc.id)) for alloc in allocs] == [1] * len(allocs)
+
+
+async def test_tasks_of_a_lost_memory_are_found_or_ended(node: RealNode) -> None:
+    kept = an_alloc_of(node.root, "kept", "exec sleep 1000")
+    dropped = an_alloc_of(node.root, "dropped", "exec sleep 1000")
+    await node.start()
+    node.servers.place(kept, dropped)
+    await node.servers.until_status(kept.id, "running")
+    await node.servers.until_status(dropped.id, "running")
+    await node.kill()
+    node.servers.drop(dropped.id)
+    for name in os.listdir(node.root / "client"):
+        if name.startswith("state.db"):
+            os.unlink(node.root / "client" / name)
+    node.servers.reports.clear()
+    await node.start()
+    await node.servers.until_status(kept.id, "running")
+    await asyncio.to_thread(wait_gone, node.pids("dropped")[0])
+
+    assert len(node.pids("kept")) == 1

@@ -20,6 +20,7 @@ from yurt.agent.agent import AllocUnknown, NodeAgent
 from yurt.agent.alloc_runner.runner import TaskUnknown
 from yurt.agent.drivers.driver import DriverFingerprint
 from yurt.agent.drivers.mock import MockDriver, MockOptions, MockTask
+from yurt.agent.node_meta import BadMetaKey
 from yurt.agent.settings import ClientSettings, GcSettings
 from yurt.agent.task_runner.runner import TaskNotRunning
 from yurt.errors import YurtError
@@ -207,7 +208,7 @@ async def test_status_changes_are_sent_at_once_and_other_news_wait_for_company(
     async with cluster.running():
         alloc_id = await cluster.place(lasting())
         sent = len(cluster.servers.requests)
-        await cluster.agent.signal(alloc_id, task="t", signal="SIGHUP")
+        await cluster.agent.signal_task(alloc_id, task="t", signal="SIGHUP")
         await settle()
         assert len(cluster.servers.requests) == sent
 
@@ -236,7 +237,7 @@ async def test_reports_survive_servers_that_are_away(cluster: Cluster) -> None:
     async with cluster.running():
         alloc_id = await cluster.place(lasting())
         cluster.servers.is_away = True
-        cluster.agent.restart(alloc_id, task="t")
+        await cluster.agent.restart_task(alloc_id, task="t")
         await cluster.clock.advance(30)
         assert cluster.servers.reports[alloc_id].task_states["t"].restarts == 0
 
@@ -315,20 +316,20 @@ async def test_requests_that_cannot_be_met_say_why(cluster: Cluster) -> None:
     async with cluster.running():
         alloc_id = await cluster.place(lasting())
         with pytest.raises(TaskUnknown, match="Could not find task runner for task: zz"):
-            cluster.agent.restart(alloc_id, task="zz")
+            await cluster.agent.restart_task(alloc_id, task="zz")
         with pytest.raises(YurtError, match="task name cannot be set when restarting all tasks"):
-            cluster.agent.restart(alloc_id, task="t", all_tasks=True)
+            await cluster.agent.restart_task(alloc_id, task="t", all_tasks=True)
         with pytest.raises(TaskUnknown, match="Task not found"):
-            await cluster.agent.signal(alloc_id, task="zz", signal="SIGHUP")
+            await cluster.agent.signal_task(alloc_id, task="zz", signal="SIGHUP")
 
         cluster.servers.change(alloc_id, desired_status="stop")
         await cluster.servers.until_status(alloc_id, "complete")
         with pytest.raises(TaskNotRunning, match="Task not running"):
-            cluster.agent.restart(alloc_id, task="t")
+            await cluster.agent.restart_task(alloc_id, task="t")
         with pytest.raises(TaskNotRunning, match="Task not running"):
-            await cluster.agent.signal(alloc_id, task="t", signal="SIGHUP")
+            await cluster.agent.signal_task(alloc_id, task="t", signal="SIGHUP")
         with pytest.raises(TaskNotRunning, match="Task not running"):
-            cluster.agent.restart(alloc_id, all_tasks=True)
+            await cluster.agent.restart_task(alloc_id, all_tasks=True)
 
 
 async def test_a_dev_agent_ends_its_tasks(cluster: Cluster) -> None:
@@ -405,3 +406,33 @@ async def test_an_allocation_whose_directory_is_gone_fails(cluster: Cluster) -> 
         report = await cluster.servers.until_status(alloc_id, "failed")
         events = [event.type for event in report.task_states["t"].events or ()]
         assert events[-3:] == ["Setup Failure", "Terminated", "Killed"]
+
+
+async def test_an_end_the_servers_do_not_know_is_not_collected(cluster: Cluster) -> None:
+    gc = GcSettings(allocs_max=0, disk_usage_percent_max=100, inode_usage_percent_max=100)
+    async with cluster.running(gc=gc):
+        alloc_id = await cluster.place(an_alloc(a_job(a_task(config={"run_for": "5s"}))))
+        cluster.servers.answers_updates.clear()
+        await cluster.clock.advance(61)
+        assert cluster.agent.alloc(alloc_id).is_over
+        assert not await cluster.agent.collect(alloc_id)
+
+        cluster.servers.answers_updates.set()
+        await cluster.servers.until_status(alloc_id, "complete")
+        await until(lambda: not cluster.agent.allocs)
+
+
+async def test_metadata_is_changed_hidden_and_kept(cluster: Cluster) -> None:
+    async with cluster.running(meta={"rack": "r1", "old": "x"}):
+        await cluster.servers.until(lambda: bool(cluster.servers.heartbeats))
+        meta = cluster.agent.change_meta({"rack": "r2", "old": None, "new.key": "n", "none": None})
+        assert meta.dynamic == {"rack": "r2", "old": None, "new.key": "n"}
+        await cluster.servers.until(lambda: len(cluster.servers.nodes) == 2)
+        with pytest.raises(BadMetaKey, match="1bad"):
+            cluster.agent.change_meta({"1bad": "x"})
+
+    async with cluster.running():
+        shown = cluster.agent.node.meta or {}
+        assert (shown["rack"], shown["new.key"]) == ("r2", "n")
+        assert "old" not in shown
+        assert cluster.agent.meta.static["old"] == "x"

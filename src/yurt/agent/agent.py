@@ -19,9 +19,11 @@ from yurt.agent.drivers import Driver, DriverContext, load_drivers
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
-from yurt.agent.launcher import LauncherClient
+from yurt.agent.launcher import LauncherClient, TaskKey
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity, load_identity
+from yurt.agent.node_meta import NodeMeta, load_meta, store_meta
+from yurt.agent.orphans import end_orphans, unknown_keys
 from yurt.agent.registration import Registration
 from yurt.agent.server_link import ServerLink
 from yurt.agent.settings import ClientSettings
@@ -81,8 +83,9 @@ class NodeAgent:
         # What the servers were last told that we have: alloc id → modify index.
         self._seen: dict[AllocID, int] = {}
         self._index = 0
+        self._unknown_keys: list[TaskKey] = []
         self._reports = AllocReports(
-            link, identity, clock=node.clock, rng=node.rng, on_sent=node.db.put_acknowledged
+            link, identity, clock=node.clock, rng=node.rng, on_sent=self._report_sent
         )
         self._registration = Registration(link, identity, node, stop_disconnected=self._stop_disconnected)
         self._tasks: asyncio.TaskGroup | None = None
@@ -90,6 +93,8 @@ class NodeAgent:
         self._being_destroyed: set[AllocID] = set()
         self._look_for_garbage = asyncio.Event()
         self._spares_wanted = asyncio.Event()
+        self._meta = NodeMeta(node.node.meta or {})
+        self._set_meta(load_meta(node.db, self._meta.static))
         self._usage: tuple[float, DiskUsage] | None = None
         node.wait_until_over = self._wait_until_over
 
@@ -173,7 +178,7 @@ class NodeAgent:
             return None
         return str(self._node.dirs.path(alloc_id))
 
-    def restart(self, alloc_id: AllocID, *, task: str = "", all_tasks: bool = False) -> None:
+    async def restart_task(self, alloc_id: AllocID, *, task: str = "", all_tasks: bool = False) -> None:
         """Restart one task, the running ones, or all. Raises a YurtError with the text for the caller."""
         runner = self.alloc(alloc_id)
         if task and all_tasks:
@@ -185,14 +190,17 @@ class NodeAgent:
         else:
             runner.restart_running()
 
-    async def signal(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
+    async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
         """Signal a task, or all running ones for an empty name. Raises a YurtError."""
         await self.alloc(alloc_id).signal(task, signal)
 
     async def collect(self, alloc_id: AllocID) -> bool:
-        """Delete an allocation that is over; False when it still runs. Raises AllocUnknown."""
+        """Delete an allocation that is over; False when it still runs, or the servers do not know yet.
+
+        Raises AllocUnknown.
+        """
         runner = self.alloc(alloc_id)
-        if not runner.is_over:
+        if runner not in self._ended():
             return False
         await self._destroy(runner)
         return True
@@ -200,6 +208,18 @@ class NodeAgent:
     async def collect_all(self) -> None:
         """Delete every allocation that is over."""
         await asyncio.gather(*(self._destroy(runner) for runner in self._ended()))
+
+    @property
+    def meta(self) -> NodeMeta:
+        """The node's metadata, by where it comes from."""
+        return self._meta
+
+    def change_meta(self, changes: Mapping[str, str | None]) -> NodeMeta:
+        """Change the node's metadata for good; None hides a key. Raises BadMetaKey."""
+        self._set_meta(self._meta.changed(changes))
+        store_meta(self._node.db, self._meta)
+        self._registration.renew()
+        return self._meta
 
     # --- its life ---------------------------------------------------------------------------------
 
@@ -241,7 +261,10 @@ class NodeAgent:
 
     def _restore(self) -> None:
         """Take up the allocations of an earlier agent."""
-        for stored in self._node.db.load():
+        found = self._node.db.load()
+        if self._launcher is not None:
+            self._unknown_keys = unknown_keys(self._launcher.keys(), found)
+        for stored in found:
             alloc = stored.record.alloc
             if not stored.tasks or alloc.job.group(alloc.task_group) is None:
                 # It died before anything was started; the servers will hand the allocation out again.
@@ -252,7 +275,9 @@ class NodeAgent:
             self._allocs[alloc.id] = runner
             if not runner.is_over:
                 self._start(runner)
-            if stored.acknowledged != runner.status.status:
+            if stored.acknowledged == runner.status.status:
+                self._reports.assume(alloc.id, status=stored.acknowledged, health=runner.health)
+            else:
                 self._alloc_changed(runner)
         if self._allocs:
             logger.info("allocs.restored", allocs=len(self._allocs))
@@ -278,6 +303,9 @@ class NodeAgent:
                 continue
             failures = 0
             self._apply(answer)
+            if self._unknown_keys and self._launcher is not None:
+                await end_orphans(self._launcher, self._unknown_keys, answer.modify_indexes.keys())
+                self._unknown_keys = []
 
     def _apply(self, answer: NodeAllocs) -> None:
         """Bring the allocations here in line with the servers' list."""
@@ -290,6 +318,7 @@ class NodeAgent:
             if alloc_id not in answer.modify_indexes:
                 runner.stop()
                 self._spawn_destroy(runner)
+        self._reports.retain(answer.modify_indexes)
         if self._node.dirs.wants_refill:
             self._spares_wanted.set()
         self._look_for_garbage.set()
@@ -326,6 +355,10 @@ class NodeAgent:
     def _alloc_changed(self, runner: AllocRunner) -> None:
         self._reports.put(runner.alloc.id, runner.report, status=runner.status.status, health=runner.health)
 
+    def _report_sent(self, alloc_id: AllocID, status: str) -> None:
+        self._node.db.put_acknowledged(alloc_id, status)
+        self._look_for_garbage.set()
+
     async def _send_reports(self) -> None:
         await self._node.server_reached.wait()
         await self._reports.run()
@@ -350,6 +383,10 @@ class NodeAgent:
 
     # --- the node ---------------------------------------------------------------------------------
 
+    def _set_meta(self, meta: NodeMeta) -> None:
+        self._meta = meta
+        self._node.node = msgspec.structs.replace(self._node.node, meta=meta.merged)
+
     async def _watch_drivers(self) -> None:
         while True:
             await self._node.clock.sleep(DRIVER_FINGERPRINT_INTERVAL_S)
@@ -368,10 +405,13 @@ class NodeAgent:
     # --- garbage ----------------------------------------------------------------------------------
 
     def _ended(self) -> list[AllocRunner]:
+        """What may be deleted. An end that the servers do not know of yet would be forgotten with it."""
         return [
             runner
             for alloc_id, runner in self._allocs.items()
-            if runner.is_over and alloc_id not in self._being_destroyed
+            if runner.is_over
+            and alloc_id not in self._being_destroyed
+            and self._reports.acknowledged(alloc_id) == runner.status.status
         ]
 
     async def _collect_garbage(self) -> None:
@@ -415,7 +455,6 @@ class NodeAgent:
         finally:
             self._being_destroyed.discard(alloc_id)
         self._node.db.forget_alloc(alloc_id)
-        self._reports.forget(alloc_id)
         self._allocs.pop(alloc_id, None)
 
 

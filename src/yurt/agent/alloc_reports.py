@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from random import Random
 
 from yurt.agent.backoff import retry_delay_s
@@ -58,10 +58,18 @@ class AllocReports:
         if self._known.get(alloc_id, ("pending", None)) != (status, health):
             self._urgent.set()
 
-    def forget(self, alloc_id: AllocID) -> None:
-        """Report an allocation no more: the servers have dropped it."""
-        self._due.pop(alloc_id, None)
-        self._known.pop(alloc_id, None)
+    def acknowledged(self, alloc_id: AllocID) -> str:
+        """The client status that the servers last confirmed; empty when none."""
+        return self._known.get(alloc_id, ("", None))[0]
+
+    def assume(self, alloc_id: AllocID, *, status: str, health: bool | None) -> None:
+        """Take it that the servers know this already: an earlier agent told them."""
+        self._known[alloc_id] = (status, health)
+
+    def retain(self, alloc_ids: Container[AllocID]) -> None:
+        """Forget all other allocations: the servers have dropped them."""
+        self._due = {id_: report for id_, report in self._due.items() if id_ in alloc_ids}
+        self._known = {id_: known for id_, known in self._known.items() if id_ in alloc_ids}
 
     async def run(self) -> None:
         """Send what is due, until cancelled."""

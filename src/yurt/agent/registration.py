@@ -81,7 +81,7 @@ class Registration:
         self._last_answer = self._node.clock.monotonic()
         if not answer.is_known:
             self._is_current = False
-            return 0.0
+            return retry_delay_s(1, self._node.rng)
         if self._node.node.status != NODE_READY:
             self._node.node = msgspec.structs.replace(self._node.node, status=NODE_READY)
             logger.info("node.registered", node_id=self._identity.node_id)

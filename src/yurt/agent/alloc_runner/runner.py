@@ -225,6 +225,8 @@ class AllocRunner:
                 self._tasks[task.name] = task
                 self._runners[task.name].update(alloc, task)
         self._save()
+        if self.is_over:
+            return
         if alloc.desired_status != DESIRED_RUN:
             self.stop()
         self._task_changed()
