@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from yurt.jobspec.hcl.conversion import ConversionError, convert
 from yurt.jobspec.hcl.diagnostics import closest_name
 from yurt.jobspec.hcl.function import ArgumentError, CallError, Function, Parameter
+from yurt.jobspec.hcl.limits import SUGGESTIONS_MAX
 from yurt.jobspec.hcl.syntax import Call, Expression, head_span
 from yurt.jobspec.hcl.type_expressions import TypeExpressionError, type_expression
 from yurt.jobspec.hcl.values import UNKNOWN, Value, elements, has_unknown
@@ -23,7 +24,7 @@ def call(evaluator: "Evaluator", expr: Call) -> Value:
     if function is None:
         names = (*evaluator.functions, *_SPECIAL_FORMS)
         detail = f'There is no function named "{expr.name}".'
-        suggestion = closest_name(expr.name, names)
+        suggestion = closest_name(expr.name, names) if len(evaluator.diagnostics) < SUGGESTIONS_MAX else None
         if suggestion is not None:
             detail += f' Did you mean "{suggestion}"?'
         return evaluator.report(expr.start, expr.name_end, "Call to unknown function", detail)
@@ -81,7 +82,8 @@ def _call(evaluator: "Evaluator", expr: Call, function: Function, arguments: lis
             if has_unknown(argument):
                 return UNKNOWN
             converted.append(_converted(index, argument, _parameter(function, index)))
-        result: Value = function.call(*converted)
+        meter = (evaluator.meter,) if function.takes_meter else ()
+        result: Value = function.call(*meter, *converted)
     except ArgumentError as error:
         place = expr.arguments[min(error.index, len(expr.arguments) - 1)]
         name = _parameter(function, error.index).name

@@ -7,6 +7,7 @@ import msgspec
 
 from yurt.jobspec.hcl.diagnostics import Diagnostic, closest_name, diagnostic_at
 from yurt.jobspec.hcl.json_syntax import parse_object
+from yurt.jobspec.hcl.limits import SUGGESTIONS_MAX
 from yurt.jobspec.hcl.source import Range, Source
 from yurt.jobspec.hcl.syntax import (
     Attribute,
@@ -45,7 +46,12 @@ class SchemaBlock(msgspec.Struct, frozen=True):
     type: str
     labels: tuple[Label, ...]
     body: AnyBody
-    type_range: Range
+    type_start: int
+    type_end: int
+
+    @property
+    def type_range(self) -> Range:
+        return self.body.source.range(self.type_start, self.type_end)
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -64,6 +70,25 @@ def content(body: AnyBody, schema: Schema, diagnostics: list[Diagnostic]) -> Con
     if isinstance(body, Body):
         return _NativeReader(body, schema, diagnostics).content()
     return _JSONReader(body, schema, diagnostics).content()
+
+
+def any_attributes(body: AnyBody, diagnostics: list[Diagnostic]) -> dict[str, Attribute]:
+    """The attributes of a body that may have any, but no blocks."""
+    if isinstance(body, Body):
+        for block in body.blocks:
+            detail = f'Blocks are not allowed here, but one of type "{block.type}" was found.'
+            diagnostics.append(
+                diagnostic_at(
+                    body.source,
+                    block.start,
+                    block.type_end,
+                    summary=f'Unexpected "{block.type}" block',
+                    detail=detail,
+                )
+            )
+        return body.attributes
+    names = frozenset(_key(item).value for item in body.node.items) - {"//"}
+    return content(body, Schema(names, {}), diagnostics).attributes
 
 
 def missing_item(body: AnyBody, summary: str, detail: str) -> Diagnostic:
@@ -91,13 +116,15 @@ class _NativeReader:
             if names is None:
                 self._unsupported_block(block)
             elif len(names) == len(block.labels) or self._has_right_labels(block, names):
-                blocks.append(SchemaBlock(block.type, block.labels, block.body, block.type_range()))
+                blocks.append(SchemaBlock(block.type, block.labels, block.body, block.start, block.type_end))
         return Content(attributes, blocks)
 
     def _unsupported_argument(self, attribute: Attribute) -> None:
         name = attribute.name
         detail = f'An argument named "{name}" is not expected here.'
-        suggestion = closest_name(name, sorted(self.schema.attributes - self.body.attributes.keys()))
+        suggestion = None
+        if len(self.diagnostics) < SUGGESTIONS_MAX:
+            suggestion = closest_name(name, sorted(self.schema.attributes - self.body.attributes.keys()))
         if suggestion is not None:
             detail += f' Did you mean "{suggestion}"?'
         elif name in self.schema.blocks:
@@ -106,7 +133,9 @@ class _NativeReader:
 
     def _unsupported_block(self, block: Block) -> None:
         detail = f'Blocks of type "{block.type}" are not expected here.'
-        suggestion = closest_name(block.type, self.schema.blocks)
+        suggestion = None
+        if len(self.diagnostics) < SUGGESTIONS_MAX:
+            suggestion = closest_name(block.type, self.schema.blocks)
         if suggestion is not None:
             detail += f' Did you mean "{suggestion}"?'
         elif block.type in self.schema.attributes:
@@ -158,9 +187,8 @@ class _JSONReader:
                     key.start, item.value.end, name, key.end, item.value, self.source
                 )
             elif name in self.schema.blocks:
-                place = self.source.range(key.start, key.end)
                 for labels, node in self._labelled(item.value, self.schema.blocks[name], ()):
-                    blocks.append(SchemaBlock(name, labels, JSONBody(node, self.source), place))
+                    blocks.append(SchemaBlock(name, labels, JSONBody(node, self.source), key.start, key.end))
             elif name != "//":
                 self._unknown(key)
         return Content(attributes, blocks)
@@ -189,7 +217,9 @@ class _JSONReader:
 
     def _unknown(self, key: Text) -> None:
         detail = f'No argument or block type is named "{key.value}".'
-        suggestion = closest_name(key.value, [*sorted(self.schema.attributes), *self.schema.blocks])
+        suggestion = None
+        if len(self.diagnostics) < SUGGESTIONS_MAX:
+            suggestion = closest_name(key.value, [*sorted(self.schema.attributes), *self.schema.blocks])
         if suggestion is not None:
             detail += f' Did you mean "{suggestion}"?'
         self._report(key.start, key.end, "Extraneous JSON object property", detail)

@@ -59,7 +59,7 @@ def expand(block: SchemaBlock, schema: Schema, evaluator: Evaluator) -> Iterator
 def _instance(
     dynamic: SchemaBlock, kind: str, labels: tuple[Label, ...], body: AnyBody, evaluator: Evaluator
 ) -> ScopedBlock:
-    return ScopedBlock(SchemaBlock(kind, labels, body, dynamic.type_range), evaluator)
+    return ScopedBlock(SchemaBlock(kind, labels, body, dynamic.type_start, dynamic.type_end), evaluator)
 
 
 def _iterator_name(attribute: Attribute | None, default: str, evaluator: Evaluator) -> str:

@@ -32,13 +32,15 @@ class Function(msgspec.Struct, frozen=True):
     """`call` gets the converted arguments; none is unknown, and null only where a parameter allows it.
 
     `rest` describes the arguments beyond `parameters`, any number of them. `call` takes and gives Values;
-    its own annotations name the types that the parameters are converted to, hence the Any.
+    its own annotations name the types that the parameters are converted to, hence the Any. One that works
+    longer than its arguments are long `takes_meter`, a Meter before the arguments, to charge for that.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     call: Callable[..., Any]
     rest: Parameter | None = None
+    takes_meter: bool = False
 
 
 Functions: TypeAlias = Mapping[str, Function]
@@ -50,11 +52,15 @@ class Registry(dict[str, Function]):
     """Functions by name, filled with a decorator."""
 
     def add(
-        self, name: str, *parameters: Parameter, rest: Parameter | None = None
+        self,
+        name: str,
+        *parameters: Parameter,
+        rest: Parameter | None = None,
+        takes_meter: bool = False,
     ) -> Callable[[_Implementation], _Implementation]:
         def register(implementation: _Implementation) -> _Implementation:
             assert name not in self, f"function {name} is defined twice"
-            self[name] = Function(name, parameters, implementation, rest)
+            self[name] = Function(name, parameters, implementation, rest, takes_meter)
             return implementation
 
         return register

@@ -7,6 +7,7 @@ modifiers, flags, Hangul syllables written as letters and CR LF, which is what j
 import unicodedata
 
 _ZERO_WIDTH_JOINER = "\u200d"
+_FIRST_COMBINING = "\u0300"
 _EXTENDING = frozenset({"Mn", "Me", "Mc"})
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _REGIONAL_INDICATORS = range(0x1F1E6, 0x1F200)
@@ -16,14 +17,12 @@ _HANGUL_FOLLOWING = range(0x1160, 0x1200)
 
 def grapheme_count(text: str) -> int:
     """Number of visible characters of `text`."""
-    if text.isascii() and "\r" not in text:
-        return len(text)
-    return len(graphemes(text))
+    return len(text) if _is_simple(text) else len(graphemes(text))
 
 
 def graphemes(text: str) -> list[str]:
     """The visible characters of `text`, in order; joined they give `text`."""
-    if text.isascii() and "\r" not in text:
+    if _is_simple(text):
         return list(text)
     clusters: list[str] = []
     for char in text:
@@ -32,6 +31,11 @@ def graphemes(text: str) -> list[str]:
         else:
             clusters.append(char)
     return clusters
+
+
+def _is_simple(text: str) -> bool:
+    """Whether every code point is a character of its own."""
+    return (text.isascii() or max(text) < _FIRST_COMBINING) and "\r" not in text
 
 
 def _continues(cluster: str, char: str) -> bool:

@@ -15,6 +15,7 @@ from yurt.jobspec.hcl.limits import NUMBER_BITS_MAX
 Number: TypeAlias = int | Fraction | float
 
 _PRECISION_BITS = 512
+_PRECISION_DIGITS = 158  # decimal digits that are more than 512 bits can tell apart
 _DIGITS_MAX = NUMBER_BITS_MAX * 3 // 10
 _FLOAT_BITS = 53
 
@@ -164,38 +165,36 @@ def _shortest(value: Fraction) -> str:
         unit *= 2
     mantissa = value / unit
     below = unit / 4 if mantissa == 1 << (_PRECISION_BITS - 1) else unit / 2
-    low, high = value - below, value + unit / 2
-    closed = mantissa.numerator % 2 == 0
+    # Everything below is whole numbers: the value and its neighbourhood times a power of ten, doubled so
+    # that halves stay whole.
     place = len(str(top // bottom)) if top >= bottom else 1 - len(str(bottom // top))
-    while True:
-        step = Fraction(10) ** place
-        down = value // step * step
-        up = down + step
-        down_fits = down > 0 and (down > low or (closed and down == low))
-        up_fits = up < high or (closed and up == high)
-        if down_fits and (not up_fits or value - down <= up - value):
-            return _decimal_text(down)
-        if up_fits:
-            return _decimal_text(up)
-        place -= 1
+    exponent = max(0, _PRECISION_DIGITS - place)
+    scale = 10**exponent
+    exact_value = value * scale
+    low, high = (value - below) * scale, (value + unit / 2) * scale
+    closed = mantissa.numerator % 2 == 0
+    first, last = 0, place + exponent
+    while first < last:  # the most trailing digits that can be dropped
+        dropped = (first + last + 1) // 2
+        if _nearest_within(exact_value, low, high, 10**dropped, closed=closed) is None:
+            last = dropped - 1
+        else:
+            first = dropped
+    digits = _nearest_within(exact_value, low, high, 10**first, closed=closed)
+    assert digits is not None, "enough digits always name the number"
+    text = str(digits).rjust(exponent + 1, "0")
+    return _trim_zeros(f"{text[:-exponent]}.{text[-exponent:]}" if exponent else text)
 
 
-def _decimal_text(value: Fraction) -> str:
-    """A decimal fraction in full."""
-    whole, rest = divmod(value.numerator, value.denominator)
-    if not rest:
-        return str(whole)
-    places = 0
-    scale = value.denominator
-    # The denominator divides a power of ten: the higher of its two exponents is the number of places.
-    for prime in (2, 5):
-        exponent = 0
-        while scale % prime == 0:
-            scale //= prime
-            exponent += 1
-        places = max(places, exponent)
-    digits = str(rest * 10**places // value.denominator).rjust(places, "0")
-    return _trim_zeros(f"{whole}.{digits}")
+def _nearest_within(value: Fraction, low: Fraction, high: Fraction, step: int, *, closed: bool) -> int | None:
+    """The multiple of `step` nearest to `value` that lies between `low` and `high`, if one does."""
+    down = value // step * step
+    up = down + step
+    down_fits = down > low or (closed and down == low)
+    up_fits = up < high or (closed and up == high)
+    if down_fits and down > 0 and (not up_fits or value - down <= up - value):
+        return down
+    return up if up_fits else None
 
 
 def _trim_zeros(text: str) -> str:

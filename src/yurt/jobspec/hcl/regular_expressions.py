@@ -6,6 +6,7 @@ program of which all branches run side by side; `re` is used for one character a
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from yurt.jobspec.hcl.regular_expression_syntax import (
@@ -21,7 +22,6 @@ from yurt.jobspec.hcl.regular_expression_syntax import (
 )
 
 PROGRAM_LENGTH_MAX = 5_000
-MATCH_STEPS_MAX = 2_000_000
 
 _REFERENCE = re.compile(r"\$(?:(\$)|\{(\w+)\}|(\w+))", re.ASCII)
 
@@ -38,39 +38,33 @@ class _Step(NamedTuple):
     slot: int = 0
 
 
-def replace_matches(text: str, pattern: str, replacement: str, *, length_max: int) -> str:
+def replace_matches(text: str, pattern: str, replacement: str, *, charge: Callable[[int], None]) -> str:
     """`text` with every match of `pattern` replaced; `$1` and `${name}` in `replacement` are groups.
 
-    Raises PatternError for a bad pattern, one that is too large, or a result beyond `length_max`.
+    `charge` is called with the number of steps taken, and may raise to end the work. Raises PatternError
+    for a bad pattern or one that is too large.
     """
     parsed = parse_pattern(pattern)
     program = _compile(parsed.node)
-    if len(program) * (len(text) + 1) > MATCH_STEPS_MAX:
-        raise PatternError("the pattern is too large for a text of this length")
     results: list[str] = []
-    pos, last_end, length = 0, -1, 0
+    pos, last_end = 0, -1
     while pos <= len(text):
-        slots = _find(program, text, pos, parsed.group_count)
+        slots = _find(program, text, pos, parsed.group_count, charge)
         if slots is None:
             break
         start, end = slots[0], slots[1]
-        if start == end == last_end:  # an empty match right behind the last match does not count
-            if start >= len(text):
-                break
-            results.append(text[start])
-            pos = last_end = start + 1
-            last_end = -1
-            continue
-        results.append(text[pos:start] if pos <= start else "")
-        results.append(_expanded(replacement, text, slots, parsed.names))
-        length += len(results[-1])
-        if length > length_max:
-            raise PatternError(f"the result would be longer than {length_max} characters")
+        results.append(text[pos:start])
+        if not start == end == last_end:  # an empty match right behind the last one does not count
+            expanded = _expanded(replacement, text, slots, parsed.names)
+            charge(len(expanded))
+            results.append(expanded)
         if end == start:
             results.append(text[end : end + 1])
-            pos, last_end = end + 1, -1
+            end += 1
+            last_end = -1
         else:
-            pos = last_end = end
+            last_end = end
+        pos = end
     results.append(text[pos:])
     return "".join(results)
 
@@ -155,7 +149,9 @@ def _preferred(node: Repetition, again: int, on: int) -> tuple[int, int]:
     return (again, on) if node.is_greedy else (on, again)
 
 
-def _find(program: list[_Step], text: str, start: int, group_count: int) -> list[int] | None:
+def _find(
+    program: list[_Step], text: str, start: int, group_count: int, charge: Callable[[int], None]
+) -> list[int] | None:
     """The places of the leftmost match from `start` on: start and end of each group, -1 if unset."""
     threads: list[tuple[int, list[int]]] = []
     found: list[int] | None = None
@@ -167,6 +163,7 @@ def _find(program: list[_Step], text: str, start: int, group_count: int) -> list
             _follow(program, text, pos, (at, slots), seen, ready)
         if found is None:
             _follow(program, text, pos, (0, empty), seen, ready)
+        charge(1 + len(seen))
         threads = []
         for at, slots in ready:
             step = program[at]

@@ -9,11 +9,13 @@ from urllib.parse import quote_plus
 from yurt.jobspec.hcl.function import CallError, Parameter, Registry
 from yurt.jobspec.hcl.functions.json_text import json_text, json_value
 from yurt.jobspec.hcl.functions.yaml_text import YAMLError, yaml_text, yaml_value
+from yurt.jobspec.hcl.meter import Meter
 from yurt.jobspec.hcl.values import ANY, STRING, ListValue, ObjectType, Value
 
 FUNCTIONS = Registry()
 
 _STR = Parameter("str", STRING)
+_YAML_CHARACTERS_PER_STEP = 4  # our reader is written in Python
 
 
 @FUNCTIONS.add("jsonencode", Parameter("val", ANY, may_be_null=True))
@@ -31,8 +33,9 @@ def _yamlencode(value: Value) -> str:
     return yaml_text(value)
 
 
-@FUNCTIONS.add("yamldecode", Parameter("src", STRING))
-def _yamldecode(text: str) -> Value:
+@FUNCTIONS.add("yamldecode", Parameter("src", STRING), takes_meter=True)
+def _yamldecode(meter: Meter, text: str) -> Value:
+    meter.charge(len(text) // _YAML_CHARACTERS_PER_STEP)
     try:
         return yaml_value(text)
     except YAMLError as error:

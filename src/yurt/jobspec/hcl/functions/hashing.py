@@ -5,10 +5,6 @@ import binascii
 import hashlib
 import uuid
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
 from yurt.jobspec.hcl.function import ArgumentError, CallError, Parameter, Registry
 from yurt.jobspec.hcl.values import NUMBER, STRING
 
@@ -51,6 +47,11 @@ def _bcrypt(*_: object) -> str:
 
 @FUNCTIONS.add("rsadecrypt", Parameter("ciphertext", STRING), Parameter("privatekey", STRING))
 def _rsadecrypt(ciphertext: str, private_key: str) -> str:
+    # Loading this library takes longer than reading most job files, and next to none needs it.
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa  # noqa: PLC0415
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
+
     try:
         data = base64.b64decode(ciphertext, validate=True)
     except (binascii.Error, ValueError):

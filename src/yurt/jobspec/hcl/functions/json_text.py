@@ -5,10 +5,12 @@ import re
 from fractions import Fraction
 
 from yurt.jobspec.hcl.function import CallError
+from yurt.jobspec.hcl.limits import VALUE_DEPTH_MAX
 from yurt.jobspec.hcl.numbers import Number, NumberTooLarge, format_number, parse_number
 from yurt.jobspec.hcl.values import Value, elements, members
 
 _ESCAPED = re.compile(r'["\\\x00-\x1f<>&\u2028\u2029]')
+_TOO_DEEP = "the value is nested too deeply"
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -45,7 +47,7 @@ def json_value(text: str) -> Value:
     except NumberTooLarge as error:
         raise CallError(str(error)) from None
     except RecursionError:
-        raise CallError("the value is nested too deeply") from None
+        raise CallError(_TOO_DEEP) from None
     return _tuples(decoded)
 
 
@@ -53,12 +55,14 @@ def _refused(word: str) -> Value:
     raise CallError(f"invalid value {word}")
 
 
-def _tuples(decoded: object) -> Value:
+def _tuples(decoded: object, depth: int = 0) -> Value:
     """Python's decoded JSON with tuples for its lists."""
+    if depth > VALUE_DEPTH_MAX:
+        raise CallError(_TOO_DEEP)
     if isinstance(decoded, list):
-        return tuple(_tuples(item) for item in decoded)
+        return tuple([_tuples(item, depth + 1) for item in decoded])
     if isinstance(decoded, dict):
-        return {key: _tuples(item) for key, item in decoded.items()}
+        return {key: _tuples(item, depth + 1) for key, item in decoded.items()}
     assert decoded is None or isinstance(decoded, str | bool | int | Fraction | float)
     return decoded
 

@@ -5,6 +5,7 @@ import re
 from yurt.jobspec.hcl.function import ArgumentError, CallError, Parameter, Registry
 from yurt.jobspec.hcl.graphemes import grapheme_count, graphemes
 from yurt.jobspec.hcl.limits import STRING_CHARACTERS_MAX
+from yurt.jobspec.hcl.meter import Meter
 from yurt.jobspec.hcl.numbers import Number
 from yurt.jobspec.hcl.regular_expressions import PatternError, replace_matches
 from yurt.jobspec.hcl.values import NUMBER, STRING, ListType, ListValue
@@ -12,6 +13,7 @@ from yurt.jobspec.hcl.values import NUMBER, STRING, ListType, ListValue
 FUNCTIONS = Registry()
 
 _STR = Parameter("str", STRING)
+_CHARACTERS_PER_STEP = 4  # finding the characters people see takes a look at each
 _TRAILING_NEWLINES = re.compile(r"(?:\r\n?|\n)+\Z")
 
 
@@ -62,25 +64,28 @@ def _chomp(text: str) -> str:
     return _TRAILING_NEWLINES.sub("", text)
 
 
-@FUNCTIONS.add("strlen", _STR)
-def _strlen(text: str) -> int:
+@FUNCTIONS.add("strlen", _STR, takes_meter=True)
+def _strlen(meter: Meter, text: str) -> int:
+    meter.charge(len(text) // _CHARACTERS_PER_STEP)
     return grapheme_count(text)
 
 
-@FUNCTIONS.add("substr", _STR, Parameter("offset", NUMBER), Parameter("length", NUMBER))
-def _substr(text: str, offset: Number, length: Number) -> str:
+@FUNCTIONS.add("substr", _STR, Parameter("offset", NUMBER), Parameter("length", NUMBER), takes_meter=True)
+def _substr(meter: Meter, text: str, offset: Number, length: Number) -> str:
     if not isinstance(offset, int):
         raise ArgumentError(1, "a whole number is required")
     if not isinstance(length, int):
         raise ArgumentError(2, "a whole number is required")
+    meter.charge(len(text) // _CHARACTERS_PER_STEP)
     characters = graphemes(text)
     start = max(0, offset + len(characters)) if offset < 0 else offset
     return "".join(characters[start:] if length < 0 else characters[start : start + length])
 
 
-@FUNCTIONS.add("reverse", _STR)
-@FUNCTIONS.add("strrev", _STR)
-def _reverse(text: str) -> str:
+@FUNCTIONS.add("reverse", _STR, takes_meter=True)
+@FUNCTIONS.add("strrev", _STR, takes_meter=True)
+def _reverse(meter: Meter, text: str) -> str:
+    meter.charge(len(text) // _CHARACTERS_PER_STEP)
     return "".join(reversed(graphemes(text)))
 
 
@@ -90,12 +95,20 @@ def _replace(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
-@FUNCTIONS.add("regex_replace", _STR, Parameter("pattern", STRING), Parameter("replace", STRING))
-def _regex_replace(text: str, pattern: str, replacement: str) -> str:
+@FUNCTIONS.add(
+    "regex_replace",
+    _STR,
+    Parameter("pattern", STRING),
+    Parameter("replace", STRING),
+    takes_meter=True,
+)
+def _regex_replace(meter: Meter, text: str, pattern: str, replacement: str) -> str:
     try:
-        return replace_matches(text, pattern, replacement, length_max=STRING_CHARACTERS_MAX)
+        result = replace_matches(text, pattern, replacement, charge=meter.charge)
     except PatternError as error:
         raise CallError(str(error)) from None
+    check_length(len(result))
+    return result
 
 
 @FUNCTIONS.add("split", Parameter("separator", STRING), _STR)

@@ -5,6 +5,8 @@ of YAML 1.1. One document; no anchors, aliases, tags or merge keys.
 """
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 from typing import NoReturn
 
 from yurt.jobspec.hcl.limits import NESTING_DEPTH_MAX
@@ -47,12 +49,13 @@ def yaml_value(text: str) -> Value:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.lines = (
-            text.expandtabs(1).replace("\r\n", "\n").split("\n") if "\t" not in text else text.split("\n")
-        )
+        self.text = text.replace("\r\n", "\n")
+        self.lines = self.text.split("\n")
         self.row = 0
         self.depth = 0
-        if self.lines and self.lines[0].startswith("---"):
+        lengths = (len(line) + 1 for line in self.lines)
+        self.line_starts = [0, *accumulate(lengths)][:-1]
+        if self.lines[0].startswith("---"):
             self.lines[0] = "   " + self.lines[0][3:]
 
     def fail(self, problem: str, column: int = 0) -> NoReturn:
@@ -148,6 +151,8 @@ class _Reader:
             ):
                 break
             words.append(_without_comment(line).strip())
+            if _KEY.match(words[-1]):
+                self.fail("mapping values are not allowed in this context")
             self.row += 1
         while words and not words[-1]:
             words.pop()
@@ -190,13 +195,13 @@ class _Reader:
 
     def _flow(self, column: int) -> Value:
         """A flow collection or quoted scalar; nothing may follow it on its last line."""
-        # A flow value may go on over lines, so it is read from the rest of the text.
-        start_row = self.row
-        text = "\n".join([self.lines[self.row][column:], *self.lines[self.row + 1 :]])
-        flow = _FlowReader(text, self)
+        # It may go on over lines, so it is read from the text. Lines change only in front of where their
+        # values begin, and keep their length, so places in them are places in the text.
+        flow = _FlowReader(self.text, self.line_starts[self.row] + column, self)
         value = flow.value()
-        self.row = start_row + text.count("\n", 0, flow.pos)
-        rest = text[flow.pos :].partition("\n")[0]
+        self.row = bisect_right(self.line_starts, flow.pos) - 1
+        end = self.text.find("\n", flow.pos)
+        rest = self.text[flow.pos : end if end >= 0 else len(self.text)]
         if _without_comment(" " + rest).strip():
             self.fail("did not find expected key", column)
         self.row += 1
@@ -229,9 +234,9 @@ class _Reader:
 
 
 class _FlowReader:
-    def __init__(self, text: str, reader: _Reader) -> None:
+    def __init__(self, text: str, pos: int, reader: _Reader) -> None:
         self.text = text
-        self.pos = 0
+        self.pos = pos
         self.depth = 0
         self.reader = reader
 
@@ -321,7 +326,7 @@ def resolve(text: str, reader: _Reader) -> Value:
         return text in _TRUE
     try:
         if _INTEGER.fullmatch(text):
-            return rounded(_integer(text.replace("_", "")))
+            return _integer(text.replace("_", ""))
         if _FLOAT.fullmatch(text):
             return parse_number(text.replace("_", "").lstrip("+"))
     except NumberTooLarge as error:
@@ -341,14 +346,14 @@ def resolve(text: str, reader: _Reader) -> Value:
     return text
 
 
-def _integer(text: str) -> int:
+def _integer(text: str) -> Value:
     sign = -1 if text[0] == "-" else 1
     digits = text.lstrip("+-")
     if digits[:2] in ("0x", "0b"):
-        return sign * int(digits, 0)
+        return rounded(sign * int(digits, 0))
     if digits[0] == "0" and len(digits) > 1:
-        return sign * int(digits.removeprefix("0o"), 8)
-    return sign * int(digits)
+        return rounded(sign * int(digits.removeprefix("0o"), 8))
+    return parse_number(text.removeprefix("+"))
 
 
 def _unquoted(text: str) -> str:
