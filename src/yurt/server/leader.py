@@ -20,11 +20,16 @@ from yurt.model.job import CORE, JobKey
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID
 from yurt.observe.logger import get_logger
+from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.blocked import BlockedEvals
 from yurt.server.broker import DELIVERY_LIMIT, FAILED_QUEUE, Broker, Delivery
 from yurt.server.commands.nodes import NodeCommands
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
+from yurt.server.watchers.core_gc import watch_garbage
+from yurt.server.watchers.deployments import watch_deployments
+from yurt.server.watchers.drains import watch_drains
+from yurt.server.watchers.periodic import watch_periodic_jobs
 from yurt.server.worker import Worker
 from yurt.state.entries import UpsertEvals
 from yurt.state.state import News
@@ -100,6 +105,10 @@ class Leader:
             duties.create_task(self._watch_broker(), name="watch-broker")
             duties.create_task(self._watch_heartbeats(), name="watch-heartbeats")
             duties.create_task(self._retry_conflicts(), name="retry-conflicts")
+            duties.create_task(watch_deployments(self._context), name="watch-deployments")
+            duties.create_task(watch_drains(self._context), name="watch-drains")
+            duties.create_task(watch_periodic_jobs(self._context), name="watch-periodic-jobs")
+            duties.create_task(watch_garbage(self._context, Thresholds()), name="watch-garbage")
 
     def _place(self, evaluation: Evaluation) -> None:
         """Put an evaluation where its status says it belongs."""

@@ -1,0 +1,1 @@
+"""Watchers: what the leader moves along by itself, each a pure step and a small loop."""
