@@ -25,6 +25,7 @@ from yurt.log.snapshot import (
     inspect_snapshot,
     newest_snapshot,
     read_snapshot,
+    snapshot_indexes,
     write_snapshot,
 )
 from yurt.log.snapshot_format import SnapshotDecoder, SnapshotEnd, SnapshotHeader, encode_snapshot
@@ -56,5 +57,6 @@ __all__ = [
     "inspect_snapshot",
     "newest_snapshot",
     "read_snapshot",
+    "snapshot_indexes",
     "write_snapshot",
 ]

@@ -118,6 +118,11 @@ def newest_snapshot(directory: Path) -> FoundSnapshots:
     return FoundSnapshots(newest=None, broken=tuple(broken))
 
 
+def snapshot_indexes(directory: Path) -> tuple[int, ...]:
+    """The indexes of the snapshots in `directory`, newest first, whether they are whole or not."""
+    return tuple(int(path.stem) for path in _paths_newest_first(directory))
+
+
 def _decoded(path: Path, decoder: SnapshotDecoder) -> Iterator[bytes]:
     """Feed the file at `path` to `decoder` and yield its chunks; ends only if the snapshot is whole."""
     try:
