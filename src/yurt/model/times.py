@@ -10,6 +10,8 @@ SECOND_NS = 1_000_000_000
 MINUTE_NS = 60 * SECOND_NS
 HOUR_NS = 60 * MINUTE_NS
 
+TIME_NS_LIMIT = 1 << 63
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -24,7 +26,10 @@ def time_text(at: Nanoseconds) -> Time:
 
 
 def time_ns(text: Time) -> Nanoseconds:
-    """Read RFC 3339 text as a Unix time in nanoseconds; None is 0. Raises ValueError for other text."""
+    """Read RFC 3339 text as a Unix time in nanoseconds; None is 0.
+
+    Raises ValueError for other text, and for times that 64 bits of nanoseconds do not reach.
+    """
     if text is None or text.startswith("0001-01-01T00:00:00"):
         return 0
     whole, dot, rest = text.partition(".")
@@ -37,4 +42,7 @@ def time_ns(text: Time) -> Nanoseconds:
     if at.tzinfo is None:
         raise ValueError(f"time {text!r} has no zone; write it as 2006-01-02T15:04:05Z")
     whole_ns = ((at - _EPOCH) // timedelta(microseconds=1)) * 1000
-    return whole_ns + int((fraction + "000000000")[:9])
+    at_ns = whole_ns + int((fraction + "000000000")[:9])
+    if not -TIME_NS_LIMIT <= at_ns < TIME_NS_LIMIT:
+        raise ValueError(f"time {text!r} is not between the years 1678 and 2262")
+    return at_ns

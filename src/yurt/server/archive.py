@@ -8,6 +8,7 @@ import io
 import json
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def write_archive(target: Path, header: SnapshotHeader, chunks: Iterator[bytes],
         sums = f"{_sha256(state_path)}  {STATE_FILE}\n{hashlib.sha256(described).hexdigest()}  {META_FILE}\n"
         with (
             target.open("wb") as raw,
-            gzip.GzipFile(fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed,
+            gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=GZIP_LEVEL, mtime=0) as packed,
             tarfile.open(fileobj=packed, mode="w") as archive,
         ):
             _add(archive, META_FILE, described, header)
@@ -87,7 +88,7 @@ def read_archive(source: Path) -> State:
         try:
             with tarfile.open(source, "r:gz") as archive:
                 for member in archive:
-                    content = archive.extractfile(member)
+                    content = archive.extractfile(member) if member.isfile() else None
                     if content is None:
                         continue
                     if member.name == STATE_FILE:
@@ -96,7 +97,7 @@ def read_archive(source: Path) -> State:
                                 file.write(part)
                     elif member.name == CHECKSUM_FILE:
                         sums = content.read(_READ_BYTES).decode(errors="replace")
-        except (tarfile.TarError, EOFError, OSError) as error:
+        except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
             raise ArchiveRefused(f"failed to read snapshot file: {error}") from error
         if not state_path.exists() or f"{_sha256(state_path)}  {STATE_FILE}" not in sums.splitlines():
             raise ArchiveRefused("the archive is incomplete or damaged; use another copy")

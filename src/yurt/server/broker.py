@@ -62,7 +62,6 @@ class Broker:
         # (monotonic due time, order, evaluation, queue); owners wait after a nack, others are delayed.
         self._waiting: list[tuple[float, int, Evaluation, str]] = []
         self._delayed: list[tuple[Nanoseconds, int, Evaluation]] = []
-        self._dropped: set[EvalID] = set()
         self.cancelable: list[Evaluation] = []
 
     def enqueue(self, evaluation: Evaluation, *, now: float, wall: Nanoseconds) -> None:
@@ -150,8 +149,13 @@ class Broker:
         self._redeliver(delivery.evaluation, now)
 
     def drop(self, eval_ids: Iterable[EvalID]) -> None:
-        """Forget evaluations that wait for their time."""
-        self._dropped.update(eval_id for eval_id in eval_ids if eval_id in self._deliveries)
+        """Forget those of the evaluations that wait for a set time; others are left alone."""
+        unwanted = set(eval_ids)
+        for _, _, evaluation in self._delayed:
+            if evaluation.id in unwanted:
+                del self._deliveries[evaluation.id]
+        self._delayed = [item for item in self._delayed if item[2].id not in unwanted]
+        heapq.heapify(self._delayed)
 
     def next_due(self, *, now: float, wall: Nanoseconds) -> float | None:
         """In how many seconds `tick` has something to do."""
@@ -170,12 +174,10 @@ class Broker:
             self._redeliver(delivery.evaluation, now)
         while self._waiting and self._waiting[0][0] <= now:
             _, _, evaluation, queue = heapq.heappop(self._waiting)
-            if not self._forget_dropped(evaluation):
-                self._make_ready(evaluation, queue)
+            self._make_ready(evaluation, queue)
         while self._delayed and self._delayed[0][0] <= wall:
             _, _, evaluation = heapq.heappop(self._delayed)
-            if not self._forget_dropped(evaluation):
-                self._make_ready(evaluation, evaluation.type)
+            self._make_ready(evaluation, evaluation.type)
 
     def stats(self) -> dict[str, int]:
         """How many evaluations are where."""
@@ -212,10 +214,3 @@ class Broker:
         delay = INITIAL_NACK_DELAY_S if deliveries <= 1 else (deliveries - 1) * SUBSEQUENT_NACK_DELAY_S
         self._order += 1
         heapq.heappush(self._waiting, (now + delay, self._order, evaluation, evaluation.type))
-
-    def _forget_dropped(self, evaluation: Evaluation) -> bool:
-        if evaluation.id not in self._dropped:
-            return False
-        self._dropped.discard(evaluation.id)
-        self._deliveries.pop(evaluation.id, None)
-        return True

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 
+from yurt.errors import YurtError
 from yurt.log.contract import Log
 from yurt.state.apply import Outcome, apply
 from yurt.state.entries import Entry, encode_entry
@@ -27,6 +28,13 @@ class Committed(msgspec.Struct, frozen=True, kw_only=True):
         return outcome
 
 
+class StateReplaced(YurtError):
+    """The change was made from a State that is gone; nothing of it was done."""
+
+    def __init__(self) -> None:
+        super().__init__("all state was replaced from a snapshot meanwhile; look again, then retry")
+
+
 class Committer:
     """The one door through which State changes."""
 
@@ -35,6 +43,7 @@ class Committer:
         self._log = log
         self._listeners: list[Callable[[News], None]] = []
         self._in_flight = 0
+        self._replaced = 0
         self._is_open = asyncio.Event()
         self._is_open.set()
         self._is_idle = asyncio.Event()
@@ -47,10 +56,13 @@ class Committer:
     async def propose(self, *entries: Entry) -> Committed:
         """Append entries as one unit and apply them once they are durable.
 
-        Raises what the log raises; then nothing changed. A caller that is cancelled meanwhile only
-        loses the answer.
+        Raises what the log raises, and StateReplaced; then nothing changed. A caller that is cancelled
+        meanwhile only loses the answer.
         """
-        await self._is_open.wait()
+        replaced = self._replaced
+        await self._wait_until_open()
+        if self._replaced != replaced:
+            raise StateReplaced
         committed: list[Committed] = []
 
         def on_durable(first_index: int) -> None:
@@ -66,13 +78,24 @@ class Committer:
     @contextlib.asynccontextmanager
     async def standstill(self) -> AsyncIterator[None]:
         """Hold back new entries, once those on their way have landed, for as long as the block lasts."""
-        await self._is_open.wait()
+        await self._wait_until_open()
         self._is_open.clear()
         try:
             await self._is_idle.wait()
             yield
         finally:
             self._is_open.set()
+
+    def replace_state(self, restored: State) -> None:
+        """Make State become `restored`, during a standstill. What waits was made from the old one."""
+        assert not self._is_open.is_set(), "State is replaced during a standstill only"
+        self.state.become(restored)
+        self._replaced += 1
+
+    async def _wait_until_open(self) -> None:
+        # Whoever was woken before us may have closed the door again.
+        while not self._is_open.is_set():
+            await self._is_open.wait()
 
     def _landed(self, _appended: asyncio.Future[int]) -> None:
         self._in_flight -= 1

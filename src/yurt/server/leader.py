@@ -17,6 +17,7 @@ from yurt.model.evaluation import (
     Evaluation,
 )
 from yurt.model.job import CORE, JobKey
+from yurt.model.node import NODE_DOWN
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID
 from yurt.observe.logger import get_logger
@@ -64,6 +65,7 @@ class Leader:
         self._nodes = nodes
         self.blocked = BlockedEvals(self._enqueue)
         self._tidy = asyncio.Event()
+        worker.settled = self._tidy.set
 
     def take_over(self) -> None:
         """Begin with what State holds: pending and blocked evaluations, nodes that were up."""
@@ -71,7 +73,7 @@ class Leader:
         for evaluation in self._context.state.evals:
             self._place(evaluation)
         for node in self._context.state.nodes:
-            if node.status not in ("down", "disconnected"):
+            if node.status != NODE_DOWN:
                 self._heartbeats.expect(node.id, now=now, within_s=FAILOVER_HEARTBEAT_S)
         self._worker.wake()
 

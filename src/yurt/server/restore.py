@@ -8,8 +8,9 @@ import msgspec
 
 from yurt.errors import YurtError
 from yurt.log.contract import Log
-from yurt.log.snapshot import newest_snapshot, read_snapshot
+from yurt.log.snapshot import newest_snapshot, read_snapshot, snapshot_indexes
 from yurt.observe.logger import get_logger
+from yurt.server.snapshots import KeptSnapshots
 from yurt.state.apply import apply
 from yurt.state.entries import decode_entry
 from yurt.state.snapshot import load
@@ -22,20 +23,24 @@ class RestoreFailed(YurtError):
     """What is on disk does not add up to a State."""
 
 
-def restore(log: Log, snapshots: Path | None) -> tuple[State, int]:
-    """Read State back from disk; also gives the index of the snapshot it began with, 0 for none.
+async def restore(log: Log, snapshots: Path) -> tuple[State, KeptSnapshots]:
+    """Read State back from disk; also gives the snapshots that it found.
 
     Raises RestoreFailed rather than begin with less than what was acknowledged.
     """
-    state, snapshot_index = State(), 0
-    if snapshots is not None:
-        found = newest_snapshot(snapshots)
-        for broken in found.broken:
-            logger.error("snapshot.broken", error=str(broken))
-        if found.newest is not None:
-            header, chunks = read_snapshot(found.newest.path)
-            state = load(chunks)
-            snapshot_index = header.index
+    state, kept = State(), KeptSnapshots()
+    found = newest_snapshot(snapshots)
+    for broken in found.broken:
+        logger.error("snapshot.broken", error=str(broken))
+    if found.newest is not None:
+        header, chunks = read_snapshot(found.newest.path)
+        state = load(chunks)
+        older = [index for index in snapshot_indexes(snapshots) if index < header.index]
+        kept = KeptSnapshots(newest=header.index, older=older[0] if older else 0)
+    if log.last_index < state.index:
+        # The snapshot replaced all State, and the agent died before it could tell the log so.
+        logger.warning("log.reset", last_index=log.last_index, snapshot_index=state.index)
+        await log.reset(state.index + 1)
     if log.last_index > state.index and log.first_index > state.index + 1:
         raise RestoreFailed(
             f"the log begins at index {log.first_index} but the newest readable snapshot ends at "
@@ -51,4 +56,4 @@ def restore(log: Log, snapshots: Path | None) -> tuple[State, int]:
                     f"entry {index} of the log cannot be read ({error}); was it written by a newer Yurt?"
                 ) from error
             state.take_news()
-    return state, snapshot_index
+    return state, kept

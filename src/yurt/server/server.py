@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from yurt.clock import Clock
+from yurt.errors import YurtError
 from yurt.log.contract import Log
 from yurt.log.memory import MemoryLog
 from yurt.log.snapshot_format import SnapshotHeader
@@ -59,6 +60,7 @@ class Server:
         self.snapshots: Snapshotter | None = None
         self.signing_keys: tuple[SigningKey, ...] = ()
         self.started = asyncio.Event()
+        self._replacing: asyncio.Future[None] | None = None
 
     @classmethod
     async def open(cls, settings: ServerSettings, clock: Clock, rng: Random) -> Server:
@@ -68,7 +70,7 @@ class Server:
         log = await SqliteLog.open(settings.data_dir)
         try:
             snapshot_dir = settings.data_dir / "snapshots"
-            state, snapshot_index = restore(log, snapshot_dir)
+            state, kept = await restore(log, snapshot_dir)
         except BaseException:
             await log.close()
             raise
@@ -81,8 +83,8 @@ class Server:
             threshold=settings.snapshot_threshold,
             trailing=settings.trailing_entries,
         )
-        server.snapshots.start_from(snapshot_index)
-        logger.info("state.restored", index=state.index, snapshot_index=snapshot_index)
+        server.snapshots.start_from(kept)
+        logger.info("state.restored", index=state.index, snapshot_index=kept.newest)
         return server
 
     @property
@@ -112,23 +114,33 @@ class Server:
         return await asyncio.to_thread(write_archive, target, header, dump(self.state), meta)
 
     async def restore_archive(self, source: Path) -> None:
-        """Replace all State by an archive's. Raises ArchiveRefused; then nothing has changed.
+        """Replace all State by an archive's.
 
-        Indexes go on from here, so that nobody who waits for a newer one is left waiting.
+        Indexes go on from here, so that nobody who waits for a newer one is left waiting. Raises
+        ArchiveRefused, SnapshotWriteFailed and what the log raises; then nothing has changed. A caller
+        that is cancelled once the archive is read only loses the answer: halfway is no place to stop.
         """
         restored = await asyncio.to_thread(read_archive, source)
-        async with self.committer.standstill():
-            restored.index = max(self.log.last_index, restored.index) + 1
-            if self.snapshots is not None:
-                await self.snapshots.write(restored)
-            await self.log.reset(restored.index + 1)
-            self.state.become(restored)
-        self._leader.start_over()
-        logger.warning("state.replaced", index=self.state.index)
+        self._replacing = asyncio.ensure_future(self._replace_state(restored))
+        await asyncio.shield(self._replacing)
 
     async def close(self) -> None:
         """Finish what was appended and release the data directory."""
         await self.log.close()
+
+    async def _replace_state(self, restored: State) -> None:
+        async with self.committer.standstill():
+            restored.index = max(self.log.last_index, restored.index) + 1
+            saved = await self.snapshots.save(restored) if self.snapshots is not None else None
+            try:
+                await self.log.reset(restored.index + 1)
+            except YurtError:
+                if self.snapshots is not None and saved is not None:
+                    await self.snapshots.forget(saved)
+                raise
+            self.committer.replace_state(restored)
+        self._leader.start_over()
+        logger.warning("state.replaced", index=self.state.index)
 
     async def _signing_key(self, directory: Path | None) -> SigningKey:
         return await asyncio.to_thread(load_or_create_key, directory, self.context.new_id())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import msgspec
+
 from yurt.errors import YurtError
 from yurt.log.contract import Log
 from yurt.log.snapshot import write_snapshot
@@ -23,6 +25,13 @@ TRAILING_ENTRIES = 10240
 STATE_KIND = "yurt-state"
 
 logger = get_logger("snapshot")
+
+
+class KeptSnapshots(msgspec.Struct, frozen=True, kw_only=True):
+    """The indexes of the two snapshots on disk; 0 where there is none."""
+
+    newest: int = 0
+    older: int = 0
 
 
 class Snapshotter:
@@ -44,32 +53,43 @@ class Snapshotter:
         self.interval_s = interval_s
         self.threshold = threshold
         self._trailing = trailing
-        self._last_index = 0
+        self._kept = KeptSnapshots()
 
-    def start_from(self, index: int) -> None:
-        """Say which index the newest snapshot has."""
-        self._last_index = index
+    def start_from(self, kept: KeptSnapshots) -> None:
+        """Say which snapshots are there already."""
+        self._kept = kept
 
     async def run(self) -> None:
         """Write a snapshot at every interval in which enough happened, until cancelled."""
         while True:
             await self._context.clock.sleep(self.interval_s)
-            if self._context.state.index - self._last_index < self.threshold:
+            if self._context.state.index - self._kept.newest < self.threshold:
                 continue
             try:
                 await self.write()
             except YurtError as error:
                 logger.error("snapshot.failed", error=str(error), directory=str(self._directory))
 
-    async def write(self, state: State | None = None) -> Path:
-        """Write a snapshot now, of the newest State unless another is given; the loop goes on meanwhile."""
-        state = state or self._context.state
-        index = state.index
-        header = SnapshotHeader(index=index, created_at_ns=self._context.clock.now_ns(), kind=STATE_KIND)
-        path = await asyncio.to_thread(write_snapshot, self._directory, header, dump(state))
-        self._last_index = index
-        logger.info("snapshot.written", index=index, path=str(path))
-        behind = min(index, self._log.last_index) - self._trailing
+    async def write(self) -> Path:
+        """Write a snapshot now and compact the log behind it; the loop goes on meanwhile."""
+        path = await self.save(self._context.state)
+        # Should the newest turn out to be unreadable, the older one and the entries after it are there.
+        behind = min(self._kept.newest - self._trailing, self._kept.older)
         if behind >= self._log.first_index:
             await self._log.compact(behind)
         return path
+
+    async def save(self, state: State) -> Path:
+        """Write a snapshot of `state` and leave the log alone."""
+        index = state.index
+        header = SnapshotHeader(index=index, created_at_ns=self._context.clock.now_ns(), kind=STATE_KIND)
+        path = await asyncio.to_thread(write_snapshot, self._directory, header, dump(state))
+        if index != self._kept.newest:
+            self._kept = KeptSnapshots(newest=index, older=self._kept.newest)
+        logger.info("snapshot.written", index=index, path=str(path))
+        return path
+
+    async def forget(self, path: Path) -> None:
+        """Remove the newest snapshot: what it holds did not come to pass."""
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        self._kept = KeptSnapshots(newest=self._kept.older)

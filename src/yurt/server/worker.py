@@ -35,6 +35,8 @@ class Worker:
         self._wake = asyncio.Event()
         # Where evaluations go that still wait for capacity; the leader sets it.
         self.reblock: Callable[[Evaluation], None] = lambda evaluation: None
+        # Called when an evaluation was answered, well or not; the leader sets it.
+        self.settled: Callable[[], None] = lambda: None
 
     def wake(self) -> None:
         """Look at the broker again."""
@@ -136,6 +138,7 @@ class Worker:
             return
         if attempt.reblock:
             self.reblock(attempt.evaluation)
+        self.settled()
         self.wake()
 
     def _nack(self, delivery: Delivery) -> None:
@@ -143,3 +146,4 @@ class Worker:
             self._broker.nack(delivery, now=self._clock.monotonic())
         except NotOutstanding:
             return
+        self.settled()

@@ -12,7 +12,8 @@ from yurt.api.call import Call
 from yurt.api.errors import HttpError
 from yurt.api.routes import Handler, Route, RouteTable
 from yurt.model.client_protocol import Heartbeat, RegisterNode, UpdateAllocs, WatchAllocs
-from yurt.server.commands.nodes import NodeCommands, NodeRefused
+from yurt.server.commands.node_checks import NodeRefused
+from yurt.server.commands.nodes import NodeCommands
 
 MSGPACK_TYPE = "application/msgpack"
 

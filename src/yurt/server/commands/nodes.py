@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from yurt.errors import YurtError
 from yurt.model.alloc import CLIENT_FAILED, CLIENT_UNKNOWN, Allocation, encode_task_states
 from yurt.model.client_protocol import (
     AllocsUpdated,
@@ -29,10 +28,12 @@ from yurt.model.evaluation import (
     Evaluation,
 )
 from yurt.model.job import JobKey
-from yurt.model.node import NODE_DISCONNECTED, NODE_DOWN, NODE_READY, Node
+from yurt.model.node import NODE_DISCONNECTED, NODE_DOWN, NODE_INITIALIZING, NODE_READY, Node
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID, Nanoseconds, NodeID
+from yurt.scheduler.reconcile.alloc_facts import is_expired, lost_after
 from yurt.server import node_evals
+from yurt.server.commands.node_checks import NodeRefused, check_node, check_node_status, check_updates
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
 from yurt.state import entries
@@ -42,8 +43,8 @@ from yurt.state.state import State
 WATCH_WAIT_MAX_S = 300.0
 
 
-class NodeRefused(YurtError):
-    """The node's secret is not the one it registered with."""
+# How long after a node fell silent it is asked again whether its work may still come back.
+SILENCE_JUDGED_AGAIN_S = 10.0
 
 
 class NodeCommands:
@@ -54,7 +55,8 @@ class NodeCommands:
         self._heartbeats = heartbeats
 
     async def register(self, request: RegisterNode) -> NodeRegistered:
-        """Make a node known, or store what changed about it."""
+        """Make a node known, or store what changed about it. Raises NodeRefused."""
+        check_node(request.node)
         context = self._context
         old = context.state.nodes.get(request.node.id)
         if old is not None:
@@ -72,7 +74,11 @@ class NodeCommands:
         return self._answer(node.id, committed.index)
 
     async def heartbeat(self, request: Heartbeat) -> NodeRegistered:
-        """Note a sign of life; one from a node that was given up makes it ready again."""
+        """Note a sign of life; one from a node that was given up makes it ready again.
+
+        Raises NodeRefused.
+        """
+        check_node_status(request.status)
         context = self._context
         node = context.state.nodes.get(request.node_id)
         if node is None:
@@ -123,7 +129,8 @@ class NodeCommands:
             cancel()
 
     async def update_allocs(self, request: UpdateAllocs) -> AllocsUpdated:
-        """Store what a node reports about its allocations."""
+        """Store what a node reports about its allocations. Raises NodeRefused."""
+        check_updates(request.updates)
         context = self._context
         node = context.state.nodes.get(request.node_id)
         if node is None:
@@ -157,13 +164,18 @@ class NodeCommands:
         return AllocsUpdated(index=committed.index)
 
     async def declare_silent(self, node_id: NodeID) -> None:
-        """Give up on a node that was not heard from in time."""
+        """Give up on a node that was not heard from in time, once none of its work may outlast that."""
         context = self._context
         node = context.state.nodes.get(node_id)
-        if node is None or node.status in (NODE_DOWN, NODE_DISCONNECTED):
+        if node is None or node.status == NODE_DOWN:
             return
         now = context.clock.now_ns()
-        status = NODE_DISCONNECTED if _tolerates_silence(context.state, node_id) else NODE_DOWN
+        status = NODE_DOWN
+        if node.status != NODE_INITIALIZING and _tolerates_silence(context.state, node_id, now):
+            status = NODE_DISCONNECTED
+            self._heartbeats.expect(node_id, now=context.clock.monotonic(), within_s=SILENCE_JUDGED_AGAIN_S)
+        if status == node.status:
+            return
         evals = node_evals.evals_for_node(context.state, node, now=now, new_id=context.new_id)
         await context.committer.propose(
             entries.SetNodeStatus(
@@ -265,15 +277,9 @@ def _trigger(state: State, alloc: Allocation, update: AllocUpdate) -> str:
     return ""
 
 
-def _tolerates_silence(state: State, node_id: NodeID) -> bool:
-    """Whether work on the node may outlast a silence of it."""
-    for alloc in state.allocs.of_node(node_id):
-        group = alloc.job.group(alloc.task_group)
-        if (
-            not alloc.is_terminal
-            and group is not None
-            and group.disconnect is not None
-            and group.disconnect.lost_after > 0
-        ):
-            return True
-    return False
+def _tolerates_silence(state: State, node_id: NodeID, now: Nanoseconds) -> bool:
+    """Whether work on the node may still come back from a silence of it."""
+    return any(
+        lost_after(alloc) > 0 and not alloc.is_terminal and not is_expired(alloc, now)
+        for alloc in state.allocs.of_node(node_id)
+    )
