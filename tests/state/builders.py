@@ -1,6 +1,5 @@
 """Objects and entries for tests of State, and a State to apply them to."""
 
-# ruff: noqa: ANN401 - builders pass on whatever members a test sets
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

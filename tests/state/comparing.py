@@ -144,7 +144,7 @@ def replayed(encoded: Iterable[bytes], state: State | None = None) -> State:
     return state
 
 
-def _plain(row: Any) -> Any:  # noqa: ANN401 - any row, any JSON
+def _plain(row: Any) -> Any:
     plain = msgspec.to_builtins(row)
     if isinstance(row, Allocation):
         plain["job"] = f"{row.job.id} version {row.job.version} of {row.job.create_index}"
