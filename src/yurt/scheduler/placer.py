@@ -73,16 +73,16 @@ class Placer:
         self.ask: Ask = ask_of(group, oversubscribe=configuration.memory_oversubscription_enabled)
         self._assigner = Assigner(view, self.ask, rng)
         self.found: Feasibility = feasibility(view.columns, job, group)
-        self._hosts = DistinctHosts(view, job, group)
-        self._properties: list[DistinctProperty] = list(distinct_properties(view, job, group))
+        self.hosts: DistinctHosts = DistinctHosts(view, job, group)
+        self.properties: list[DistinctProperty] = list(distinct_properties(view, job, group))
         slots = self.found.slots
-        if self._hosts.is_asked and (taken := self._hosts.taken()):
+        if self.hosts.is_asked and (taken := self.hosts.taken()):
             slots = slots[~np.isin(slots, np.fromiter(taken, dtype=np.intp))]
         field = Field(view, job, group, self.ask, slots)
         if self.ask.cores:
             field.wanted[CPU] = cpu_with_cores(view, self.ask, slots)
         algorithm = algorithm_for(configuration.scheduler_algorithm, job.type)
-        self._ranking = Ranking(field, algorithm, algorithm.columns, rng.getrandbits(32))
+        self.ranking: Ranking = Ranking(field, algorithm, algorithm.columns, rng.getrandbits(32))
         self._spreads = spreads_of(view, job, group, slots)
         # Positions that had room but could not be assigned ports, devices or cores, with the reason.
         self._refused: dict[int, str] = {}
@@ -124,7 +124,7 @@ class Placer:
             run += 1
         if self._is_full:
             return 0
-        nodes = len(self._ranking.field.slots)
+        nodes = len(self.ranking.field.slots)
         if run <= OWN_METRICS_INSTANCES_MAX and run * nodes <= OWN_METRICS_SCORES_MAX:
             return 0
         if volumes.volumes_per_alloc(self._group):
@@ -137,20 +137,20 @@ class Placer:
         ask = self.ask
         if ask.task_networks or ask.cores or ask.devices or self._refused:
             return False
-        return self._assigner.has_ample_ports(self._ranking.field.slots, instances)
+        return self._assigner.has_ample_ports(self.ranking.field.slots, instances)
 
     def _place_many(self, requests: Sequence[PlaceRequest]) -> list[Placed]:
         """Place alike requests in bulk; they share one metric, that of the first."""
-        ranking, field = self._ranking, self._ranking.field
-        wishes = self._wishes(None)
+        ranking, field = self.ranking, self.ranking.field
+        wishes = self.wishes(None)
         metrics = encode_metric(self._metric(ranking.finals(wishes), wishes))
-        per_node_max = 1 if self._hosts.is_asked else None
-        if self._spreads or self._properties:
+        per_node_max = 1 if self.hosts.is_asked else None
+        if self._spreads or self.properties:
             picks = pick_spread(
                 ranking,
                 len(requests),
                 spreads=self._spreads,
-                properties=self._properties,
+                properties=self.properties,
                 per_node_max=per_node_max,
                 rng=self._rng,
             )
@@ -170,7 +170,7 @@ class Placer:
             placed = list(self._assign_each(requests, slots.tolist(), metrics))
         touched = np.unique(np.asarray(picks, dtype=np.intp))
         ranking.look_again(touched)
-        if self._hosts.is_asked:
+        if self.hosts.is_asked:
             ranking.fits[touched] = False
         self._job_seen = self._group_seen = True
         return placed
@@ -195,7 +195,7 @@ class Placer:
         preferred = self._preferred(request)
         placed: Placed | None = None
         if preferred is not None and (within is None or within[preferred]):
-            only = np.zeros(len(self._ranking.field.slots), dtype=np.bool_)
+            only = np.zeros(len(self.ranking.field.slots), dtype=np.bool_)
             only[preferred] = True
             placed = self._select(request, only)
         if placed is None:
@@ -205,8 +205,8 @@ class Placer:
         return placed
 
     def _select(self, request: PlaceRequest, within: NDArray[np.bool_] | None) -> Placed | None:
-        ranking = self._ranking
-        wishes = self._wishes(request)
+        ranking = self.ranking
+        wishes = self.wishes(request)
         finals = ranking.finals(wishes)
         allowed = ranking.fits if within is None else ranking.fits & within
         allowed = self._without_full_properties(allowed)
@@ -233,7 +233,7 @@ class Placer:
     def _select_with_preemption(
         self, request: PlaceRequest, within: NDArray[np.bool_] | None
     ) -> Placed | None:
-        ranking = self._ranking
+        ranking = self.ranking
         options = self._preemption_options(within)
         if not options:
             return None
@@ -242,7 +242,7 @@ class Placer:
         for position, victims in options.items():
             if victims:
                 values[position], counted[position] = preemption_score(victims), True
-        wishes = [*self._wishes(request), Wish(PREEMPTION_NAME, values, counted)]
+        wishes = [*self.wishes(request), Wish(PREEMPTION_NAME, values, counted)]
         finals = ranking.finals(wishes)
         fits = np.zeros(size, dtype=np.bool_)
         fits[list(options)] = True
@@ -269,14 +269,14 @@ class Placer:
 
     def _preemption_options(self, within: NDArray[np.bool_] | None) -> dict[int, list[Allocation]]:
         """Victims for some of the nodes that have no room, by position."""
-        field = self._ranking.field
+        field = self.ranking.field
         allowed = np.ones(len(field.slots), dtype=np.bool_) if within is None else within
         allowed = self._without_full_properties(allowed)
-        if self._hosts.is_asked:
-            allowed = allowed & (field.collisions_of(self._hosts.taken()) == 0)
+        if self.hosts.is_asked:
+            allowed = allowed & (field.collisions_of(self.hosts.taken()) == 0)
         options: dict[int, list[Allocation]] = {}
         positions = np.flatnonzero(allowed)
-        for position in positions[np.argsort(self._ranking.ties[positions])].tolist():
+        for position in positions[np.argsort(self.ranking.ties[positions])].tolist():
             if position in self._hopeless:
                 continue
             cpu_mhz = int(np.broadcast_to(field.wanted[CPU], field.slots.shape)[position])
@@ -291,18 +291,18 @@ class Placer:
 
     def _enter(self, position: int, resources: AllocatedResources) -> None:
         """Show a placement in the view, and score its node again."""
-        ranking, field = self._ranking, self._ranking.field
+        ranking, field = self.ranking, self.ranking.field
         slot = int(field.slots[position])
         self._view.place(self._job.key, self._group.name, slot, resources)
         self._refused.pop(position, None)
         if self.ask.cores:
             field.set_wanted(CPU, position, int(cpu_with_cores(self._view, self.ask, np.asarray([slot]))[0]))
         ranking.look_again(np.asarray([position]))
-        if self._hosts.is_asked:
+        if self.hosts.is_asked:
             ranking.fits[position] = False
         for spread in self._spreads:
             spread.place(int(spread.index[position]))
-        for one in self._properties:
+        for one in self.properties:
             one.used[one.column.codes[slot]] += 1
         if self._device_scores is not None:
             self._device_scores[position] = self._device_score(position)
@@ -310,16 +310,16 @@ class Placer:
 
     def _refuse(self, position: int, reason: str) -> None:
         self._refused[position] = reason
-        self._ranking.fits[position] = False
+        self.ranking.fits[position] = False
 
-    def _wishes(self, request: PlaceRequest | None) -> list[Wish]:
+    def wishes(self, request: PlaceRequest | None) -> list[Wish]:
         """What the job itself asks of the score."""
-        size = len(self._ranking.field.slots)
+        size = len(self.ranking.field.slots)
         wishes: list[Wish] = []
         if request is not None and request.penalty_nodes:
             penalty = np.zeros(size)
             for slot in map(self._view.columns.slots.get, request.penalty_nodes):
-                position = -1 if slot is None else self._ranking.field.position(slot)
+                position = -1 if slot is None else self.ranking.field.position(slot)
                 if position >= 0:
                     penalty[position] = -1.0
             wishes.append(Wish(PENALTY_NAME, penalty, penalty != 0.0))
@@ -336,12 +336,12 @@ class Placer:
         if not any(request.affinities for _, request in self.ask.devices):
             return None
         return np.asarray(
-            [self._device_score(position) for position in range(len(self._ranking.field.slots))],
+            [self._device_score(position) for position in range(len(self.ranking.field.slots))],
             dtype=np.float64,
         )
 
     def _device_score(self, position: int) -> float:
-        given = self._assigner.give(int(self._ranking.field.slots[position]))
+        given = self._assigner.give(int(self.ranking.field.slots[position]))
         return (given.device_score or 0.0) if isinstance(given, Given) else 0.0
 
     def _nodes_for(self, request: PlaceRequest) -> NDArray[np.bool_] | None:
@@ -349,25 +349,25 @@ class Placer:
         if not volumes.volumes_per_alloc(self._group):
             return None
         mask = volumes.nodes_with_volumes(self._view.columns, self._group, request.name_index)
-        return None if mask is None else np.asarray(mask[self._ranking.field.slots])
+        return None if mask is None else np.asarray(mask[self.ranking.field.slots])
 
     def _preferred(self, request: PlaceRequest) -> int | None:
         if request.preferred_node is None:
             return None
         slot = self._view.columns.slots.get(request.preferred_node)
-        position = -1 if slot is None else self._ranking.field.position(slot)
+        position = -1 if slot is None else self.ranking.field.position(slot)
         return position if position >= 0 else None
 
     def _without_full_properties(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        slots = self._ranking.field.slots
-        for one in self._properties:
+        slots = self.ranking.field.slots
+        for one in self.properties:
             allowed = allowed & ~(one.missing() | one.full())[slots]
         return allowed
 
     def _metric(
         self, finals: Floats, wishes: list[Wish], order: NDArray[np.int64] | None = None
     ) -> AllocMetric:
-        ranking = self._ranking
+        ranking = self.ranking
         if order is None:
             order = keys(finals, self._without_full_properties(ranking.fits), ranking.ties)
         return alloc_metric(
@@ -383,8 +383,8 @@ class Placer:
             best = np.arange(len(order))
         best = best[order[best] != NOWHERE]
         best = best[np.argsort(-order[best])]
-        parts = self._ranking.parts(best, wishes)
-        slots = self._ranking.field.slots[best].tolist()
+        parts = self.ranking.parts(best, wishes)
+        slots = self.ranking.field.slots[best].tolist()
         return tuple(
             NodeScore(
                 node_id=self._node_id(slot),
@@ -396,7 +396,7 @@ class Placer:
 
     def _tally(self) -> Tally:
         """What happens to all nodes as things are now."""
-        found, field = self.found, self._ranking.field
+        found, field = self.found, self.ranking.field
         filtered = found.filtered(job_seen=self._job_seen, group_seen=self._group_seen)
         tally = Tally(
             evaluated=found.base.nodes,
@@ -405,17 +405,17 @@ class Placer:
             constraint_filtered=dict(filtered.labels),
         )
         turned_away = np.zeros(len(field.slots), dtype=np.bool_)
-        if self._hosts.is_asked:
-            slots = [slot for slot in self._hosts.taken() if found.mask[slot]]
+        if self.hosts.is_asked:
+            slots = [slot for slot in self.hosts.taken() if found.mask[slot]]
             self._count_filtered(tally, HOSTS_LABEL, np.asarray(slots, dtype=np.intp))
-            turned_away |= field.collisions_of(self._hosts.taken()) > 0
-        for one in self._properties:
+            turned_away |= field.collisions_of(self.hosts.taken()) > 0
+        for one in self.properties:
             closed = (one.missing() | one.full())[field.slots] & ~turned_away
             for code in np.unique(one.column.codes[field.slots[closed]]).tolist():
                 here = field.slots[closed & (one.column.codes[field.slots] == code)]
                 self._count_filtered(tally, one.label(code), here)
             turned_away |= closed
-        full = np.flatnonzero(~self._ranking.fits & ~turned_away)
+        full = np.flatnonzero(~self.ranking.fits & ~turned_away)
         if len(full):
             count_exhausted(tally, field, full, self._refused)
         return tally

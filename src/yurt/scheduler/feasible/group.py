@@ -32,13 +32,15 @@ class Level(Enum):
 class Rule(NamedTuple):
     """One rule about nodes: its label in placement metrics and the nodes that meet it.
 
-    With `by_class` nodes of one computed class cannot differ about it.
+    With `by_class` nodes of one computed class cannot differ about it. `constraint` is what was
+    written, if it was a constraint.
     """
 
     label: str
     mask: NDArray[np.bool_]
     level: Level
     by_class: bool
+    constraint: Constraint | None = None
 
 
 class Filtered(NamedTuple):
@@ -188,12 +190,12 @@ def _rules(columns: NodeColumns, job: Job, group: TaskGroup) -> Iterator[Rule]:
     """The rules in the order in which a node is checked."""
     for rule in job.constraints or ():
         if not is_distinct(rule):
-            yield Rule(label(rule), holds_on(columns, rule), Level.JOB, True)
+            yield Rule(label(rule), holds_on(columns, rule), Level.JOB, True, rule)
     for driver in sorted({task.driver for task in group.tasks}):
         yield Rule(drivers.LABEL, drivers.nodes_with_driver(columns, driver), Level.GROUP, False)
     for rule in group_constraints(group):
         if not is_distinct(rule):
-            yield Rule(label(rule), holds_on(columns, rule), Level.GROUP, True)
+            yield Rule(label(rule), holds_on(columns, rule), Level.GROUP, True, rule)
     with_devices = devices.nodes_with_devices(columns, group)
     if with_devices is not None:
         yield Rule(devices.LABEL, with_devices, Level.GROUP, False)
