@@ -68,6 +68,12 @@ class RealNode:
         except FileNotFoundError:
             return []
 
+    async def first_pid(self, name: str) -> int:
+        """Wait until a task has noted its start: it is reported as running a little before."""
+        while not (pids := self.pids(name)):  # noqa: ASYNC110 - the task tells nobody
+            await asyncio.sleep(0.002)
+        return pids[0]
+
 
 @pytest.fixture
 async def node(tmp_path: Path) -> AsyncIterator[RealNode]:
@@ -112,7 +118,9 @@ def kinds(node: RealNode, alloc_id: AllocID) -> list[str]:
 
 
 async def test_a_running_task_is_the_same_process_afterwards(node: RealNode) -> None:
-    alloc = an_alloc_of(node.root, "a1", 'trap "exit 5" INT; while :; do sleep 0.05; done')
+    alloc = an_alloc_of(
+        node.root, "a1", f'trap "exit 5" INT; echo $$ > {node.root}/a1.up; while :; do sleep 0.05; done'
+    )
     await node.start()
     node.servers.place(alloc)
     await node.servers.until_status(alloc.id, "running")
@@ -121,6 +129,7 @@ async def test_a_running_task_is_the_same_process_afterwards(node: RealNode) -> 
     assert node.servers.nodes[0].id == node.servers.nodes[1].id
     assert node.servers.nodes[0].secret_id == node.servers.nodes[1].secret_id
 
+    await node.first_pid("a1.up")
     node.servers.change(alloc.id, desired_status="stop")
     report = await node.servers.until_status(alloc.id, "complete")
     assert len(node.pids("a1")) == 1
@@ -145,7 +154,7 @@ async def test_how_a_task_ended_meanwhile_is_known(node: RealNode, exit_code: in
     await node.servers.until_status(alloc.id, "running")
     await node.kill()
     await asyncio.to_thread(go.write_text, "now\n")
-    await asyncio.to_thread(wait_gone, node.pids("a1")[0])
+    await asyncio.to_thread(wait_gone, await node.first_pid("a1"))
     await node.start()
     report = await node.servers.until_status(alloc.id, status)
 
@@ -161,8 +170,8 @@ async def test_a_task_that_died_meanwhile_is_restarted_by_its_policy(node: RealN
     node.servers.place(alloc)
     await node.servers.until_status(alloc.id, "running")
     await node.kill()
-    os.kill(node.pids("a1")[0], signal.SIGKILL)
-    await asyncio.to_thread(wait_gone, node.pids("a1")[0])
+    os.kill(await node.first_pid("a1"), signal.SIGKILL)
+    await asyncio.to_thread(wait_gone, await node.first_pid("a1"))
     await node.start()
     await node.servers.until(
         lambda: kinds(node, alloc.id)[-1] == "Started" and len(kinds(node, alloc.id)) > 3
@@ -179,7 +188,7 @@ async def test_a_task_without_its_supervisor_is_started_anew(node: RealNode) -> 
     node.servers.place(alloc)
     await node.servers.until_status(alloc.id, "running")
     await node.kill()
-    task = node.pids("a1")[0]
+    task = await node.first_pid("a1")
     supervisor = parent_of(task)
     for pid in (supervisor, task):
         os.kill(pid, signal.SIGKILL)
@@ -204,6 +213,7 @@ async def test_tasks_start_once_whenever_the_agent_is_killed(node: RealNode) -> 
             await node.start()
     for alloc in allocs:
         await node.servers.until_status(alloc.id, "running")
+        await node.first_pid(alloc.id)
 
     assert [len(node.pids(alloc.id)) for alloc in allocs] == [1] * len(allocs)
 
@@ -223,6 +233,7 @@ async def test_tasks_of_a_lost_memory_are_found_or_ended(node: RealNode) -> None
     node.servers.reports.clear()
     await node.start()
     await node.servers.until_status(kept.id, "running")
-    await asyncio.to_thread(wait_gone, node.pids("dropped")[0])
+    await node.first_pid("kept")
+    await asyncio.to_thread(wait_gone, await node.first_pid("dropped"))
 
     assert len(node.pids("kept")) == 1

@@ -22,7 +22,8 @@ SPARE = ".spare"
 SHARED = "alloc"
 SECRETS_MB_DEFAULT = 1
 PRIVATE_MB = 1
-# Says that a tmpfs is mounted here, so that a restarted agent does not mount another one over it.
+MEMORY_DIRS = ("secrets", "private")
+# Tells those who look into a directory that its content is in memory only.
 MOUNT_MARK = ".nomad-mount"
 
 
@@ -158,8 +159,8 @@ class AllocDirs:
         base = self.path(alloc_id)
         if self._is_root and base.is_dir():
             for task in base.iterdir():
-                for name in ("secrets", "private"):
-                    if (task / name / MOUNT_MARK).exists():
+                for name in MEMORY_DIRS:
+                    if (task / name).is_mount():
                         unmount(str(task / name))
         shutil.rmtree(base, ignore_errors=True)
 
@@ -172,13 +173,13 @@ class AllocDirs:
             make_tree(kind, path, self._owner)
 
     def _mount(self, path: str, size_mb: int) -> None:
-        mark = f"{path}/{MOUNT_MARK}"
-        if os.path.exists(mark):
+        if os.path.ismount(path):
             return
         owner = self._owner
         assert owner.uid is not None
         assert owner.gid is not None
         if mount_tmpfs(path, size_mb=size_mb, mode=0o777, uid=owner.uid, gid=owner.gid):
+            mark = f"{path}/{MOUNT_MARK}"
             os.close(os.open(mark, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
 
 
