@@ -9,7 +9,7 @@ Json = dict[str, Any]
 NODE_ID = "156a61b8-993b-5837-08a7-3aa72ade4f92"
 
 
-def a_job(job_id: str, **members: Any) -> Json:  # noqa: ANN401 # any JSON
+def a_job(job_id: str, **members: Any) -> Json:  # any JSON
     return {
         "ID": job_id,
         "Name": job_id,
@@ -28,7 +28,7 @@ def a_job(job_id: str, **members: Any) -> Json:  # noqa: ANN401 # any JSON
     }
 
 
-def a_job_stub(job_id: str, **members: Any) -> Json:  # noqa: ANN401 # any JSON
+def a_job_stub(job_id: str, **members: Any) -> Json:  # any JSON
     return {
         "ID": job_id,
         "Name": job_id,
@@ -54,7 +54,7 @@ def a_summary(job_id: str, groups: Json, children: Json | None = None) -> Json:
     }
 
 
-def an_alloc_stub(alloc_id: str, group: str, **members: Any) -> Json:  # noqa: ANN401 # any JSON
+def an_alloc_stub(alloc_id: str, group: str, **members: Any) -> Json:  # any JSON
     return {
         "ID": alloc_id,
         "EvalID": "",
@@ -75,7 +75,7 @@ def an_alloc_stub(alloc_id: str, group: str, **members: Any) -> Json:  # noqa: A
     }
 
 
-def an_eval(eval_id: str, **members: Any) -> Json:  # noqa: ANN401 # any JSON
+def an_eval(eval_id: str, **members: Any) -> Json:  # any JSON
     return {
         "ID": eval_id,
         "Namespace": "default",
@@ -89,7 +89,7 @@ def an_eval(eval_id: str, **members: Any) -> Json:  # noqa: ANN401 # any JSON
     }
 
 
-def a_deployment(deployment_id: str, job_id: str, groups: Json, **members: Any) -> Json:  # noqa: ANN401
+def a_deployment(deployment_id: str, job_id: str, groups: Json, **members: Any) -> Json:
     return {
         "ID": deployment_id,
         "Namespace": "default",
@@ -102,7 +102,7 @@ def a_deployment(deployment_id: str, job_id: str, groups: Json, **members: Any) 
     }
 
 
-def a_group_state(*, desired: int, placed: int, healthy: int, deadline: str, **members: Any) -> Json:  # noqa: ANN401
+def a_group_state(*, desired: int, placed: int, healthy: int, deadline: str, **members: Any) -> Json:
     return {
         "AutoRevert": False,
         "Promoted": False,

@@ -59,7 +59,7 @@ class RealAgent:
     def wait_until_ready(self) -> None:
         self.wait("/v1/nodes", lambda found: bool(found) and found[0]["Status"] == "ready", START_TIMEOUT_S)
 
-    def wait(self, path: str, accepts: Any, timeout_s: float = SETTLE_TIMEOUT_S) -> Any:  # noqa: ANN401
+    def wait(self, path: str, accepts: Any, timeout_s: float = SETTLE_TIMEOUT_S) -> Any:
         """Ask until the answer is accepted, and give it."""
         deadline = time.monotonic() + timeout_s
         answer: Any = None
@@ -72,7 +72,7 @@ class RealAgent:
             time.sleep(POLL_INTERVAL_S)
         raise AssertionError(f"{path} stays {json.dumps(answer)[:2000]}")
 
-    def get(self, path: str) -> Any:  # noqa: ANN401 # any JSON
+    def get(self, path: str) -> Any:  # any JSON
         with urllib.request.urlopen(self.address + path, timeout=30) as answer:
             return json.loads(answer.read())
 
@@ -159,7 +159,7 @@ class RealAgent:
         return Played(step, command, stdout, stderr, process.returncode)
 
 
-def select(value: Any, selector: str) -> Any:  # noqa: ANN401 # any JSON
+def select(value: Any, selector: str) -> Any:  # any JSON
     """Follow a selector: `A.B`, `[0].ID`, `[Status=running].ID`."""
     for name, condition in re.findall(r"([^.\[\]]+)|\[([^\]]+)\]", selector):
         if name:

@@ -11,7 +11,7 @@ EVAL_ID = "d2647e04-0000-0000-0000-000000000000"
 DEPLOYMENT_ID = "5a2fb0a4-0000-0000-0000-000000000000"
 
 
-def indexed(index: int, body: Any) -> Reply:  # noqa: ANN401 # any JSON
+def indexed(index: int, body: Any) -> Reply:  # any JSON
     return Reply(body, headers={"X-Nomad-Index": str(index)})
 
 

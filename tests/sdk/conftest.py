@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.sdk.replay_server import ReplayServer
 
+from tests.sdk.replay_server import ReplayServer
 from yurt.sdk import Client
 
 

@@ -20,7 +20,7 @@ class Request(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
 
-    def json(self) -> Any:  # noqa: ANN401 # any JSON
+    def json(self) -> Any:  # any JSON
         return json.loads(self.body)
 
 
@@ -51,7 +51,7 @@ class ReplayServer:
     def address(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
-    def on(self, method: str, path: str, *replies: Any) -> None:  # noqa: ANN401 # any JSON
+    def on(self, method: str, path: str, *replies: Any) -> None:  # any JSON
         """Answer `path` (without its query) with the given replies, one after the other."""
         self._routes[method, path] = [
             reply if isinstance(reply, Reply) or callable(reply) else Reply(reply) for reply in replies

@@ -4,8 +4,8 @@ import json
 import socket
 
 import pytest
-from tests.sdk.replay_server import ReplayServer, Reply, Request
 
+from tests.sdk.replay_server import ReplayServer, Reply, Request
 from yurt.sdk import ApiError, BadAnswer, Client, ClientSettings, ServerUnreachable, TlsSettings, jobs
 from yurt.sdk.errors import BadSettings
 from yurt.sdk.types.evals import Evaluation

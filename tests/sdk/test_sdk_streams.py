@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.sdk.replay_server import ReplayServer, Reply
 
+from tests.sdk.replay_server import ReplayServer, Reply
 from yurt.sdk import ApiError, BadAnswer, Client, allocs
 from yurt.sdk.streams import split_objects
 

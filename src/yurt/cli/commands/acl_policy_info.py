@@ -1,0 +1,56 @@
+"""`yurt acl policy info`."""
+
+from collections.abc import Sequence
+
+from yurt.cli.arguments import one_argument
+from yurt.cli.command import Command, Session
+from yurt.cli.errors import failing_as
+from yurt.cli.layout import key_list
+from yurt.cli.options import GeneralOptions
+from yurt.sdk import acl
+
+
+def run(session: Session, _options: GeneralOptions, arguments: Sequence[str]) -> int:
+    """Show a policy and its rules."""
+    name = one_argument(arguments, "<name>")
+    with failing_as("Error fetching info on ACL policy"):
+        policy = acl.read_policy(session.client, name).value
+    console = session.console
+    console.output(
+        key_list(
+            [
+                ("Name", policy.name),
+                ("Description", policy.description),
+                ("CreateIndex", policy.create_index),
+                ("ModifyIndex", policy.modify_index),
+            ]
+        )
+    )
+    if policy.job_acl is not None:
+        console.heading("Associated Workload")
+        console.output(
+            key_list(
+                [
+                    ("Namespace", policy.job_acl.namespace),
+                    ("JobID", policy.job_acl.job_id),
+                    ("Group", policy.job_acl.group),
+                    ("Task", policy.job_acl.task),
+                ]
+            )
+        )
+    console.heading("Rules")
+    console.output(f"\n{policy.rules}")
+    return 0
+
+
+COMMAND = Command(
+    path="acl policy info",
+    options=GeneralOptions,
+    run=run,
+    usage="[options] <name>",
+    description="""
+        Info is used to fetch information on an existing ACL policy.
+
+        This command requires a management ACL token or a token that has the associated policy.
+    """,
+)
