@@ -95,7 +95,7 @@ class _Agent:
                     extra_headers=config.http_api_response_headers,
                 )
                 duties.append(HttpServer(app, http_sockets).serve(self._stop, STOP_GRACE_S))
-                rpc = HttpApp(rpc_routes(server.nodes))
+                rpc = HttpApp(rpc_routes(server.nodes, server.fleets))
                 duties.append(HttpServer(rpc, rpc_sockets).serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:
                 duties.append(node_agent.run())

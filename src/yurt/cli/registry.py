@@ -134,6 +134,7 @@ COMMANDS = (
     Entry("node pool jobs", "node_pool_jobs", "Fetch a list of jobs in a node pool"),
     Entry("node pool list", "node_pool_list", "List node pools"),
     Entry("node pool nodes", "node_pool_nodes", "Fetch a list of nodes in a node pool"),
+    Entry("node simulate", "node_simulate", "Join simulated nodes to a server"),
     Entry("node status", "node_status", "Display status information about nodes"),
     Entry("node-drain", "node_drain", "Toggle drain mode on a given node", is_hidden=True),
     Entry("node-status", "node_status", "Display status information about nodes", is_hidden=True),

@@ -15,6 +15,7 @@ from yurt.log.sqlite import SqliteLog
 from yurt.observe.logger import get_logger
 from yurt.server.archive import ArchiveMeta, read_archive, write_archive
 from yurt.server.broker import Broker
+from yurt.server.commands.fleets import FleetCommands
 from yurt.server.commands.jobs import JobCommands
 from yurt.server.commands.nodes import NodeCommands
 from yurt.server.committer import Committer
@@ -54,6 +55,7 @@ class Server:
         )
         self.jobs = JobCommands(self.context)
         self.nodes = NodeCommands(self.context, heartbeats)
+        self.fleets = FleetCommands(self.context, self.nodes, heartbeats)
         self._worker = Worker(self.context, self._broker, self._applier)
         self._leader = Leader(self.context, self._broker, self._worker, heartbeats, self.nodes)
         self._worker.reblock = self._leader.blocked.block
@@ -96,6 +98,7 @@ class Server:
         """Lead until cancelled."""
         keys = self.settings.data_dir / "keystore" if self.settings.data_dir is not None else None
         self.committer.listen(self._leader.on_news)
+        self.committer.listen(self.fleets.on_news)
         self._leader.take_over()
         async with asyncio.TaskGroup() as duties:
             duties.create_task(self._applier.run(), name="plan-applier")

@@ -30,6 +30,8 @@ class Allocs(Table[AllocID, Allocation]):
         self.claims = Claims(self.of_node)
         # Told when an allocation has ended for good or is forgotten.
         self.on_ended: Callable[[AllocID, int], None] = lambda _alloc_id, _index: None
+        # What the servers changed and nobody has taken yet; None while nobody asks.
+        self._changes: list[tuple[AllocID, NodeID]] | None = None
         columns.allocs_of = self.of_node
         self._job_family = watches.family("allocs-of-job")
         self._node_family = watches.family("allocs-of-node")
@@ -46,12 +48,24 @@ class Allocs(Table[AllocID, Allocation]):
         """How many allocations of a job are not terminal."""
         return self._live.get(key, 0)
 
+    def track_changes(self) -> None:
+        """Begin to keep what the servers change, for `take_changes`."""
+        if self._changes is None:
+            self._changes = []
+
+    def take_changes(self) -> list[tuple[AllocID, NodeID]]:
+        """The allocations that servers changed or dropped since the last call, with their nodes."""
+        changes, self._changes = self._changes or [], []
+        return changes
+
     def put_new(self, allocs: list[Allocation], index: int) -> None:
         """Add fresh allocations of one job that share `resources`, in bulk."""
         if not allocs:
             return
         key = allocs[0].job_key
         rows, by_node, by_job = self._rows, self._by_node, self._by_job
+        if self._changes is not None:
+            self._changes.extend([(alloc.id, alloc.node_id) for alloc in allocs])
         for alloc in allocs:
             rows[alloc.id] = alloc
             by_node.add(alloc.node_id, alloc.id)
@@ -79,6 +93,9 @@ class Allocs(Table[AllocID, Allocation]):
             self._count(row, job_key, 1)
             if row.is_client_terminal:
                 self.on_ended(key, index)
+        # A report of the node itself is no news to it.
+        if self._changes is not None and row.alloc_modify_index == index:
+            self._changes.append((key, row.node_id))
         self._touch(row, job_key)
         self._table_changed(index)
 
@@ -92,6 +109,8 @@ class Allocs(Table[AllocID, Allocation]):
         self._by_job.discard(job_key, key)
         self._count(row, job_key, -1)
         self.on_ended(key, index)
+        if self._changes is not None:
+            self._changes.append((key, row.node_id))
         self._touch(row, job_key)
         self._table_changed(index)
         return row

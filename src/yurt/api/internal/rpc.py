@@ -12,19 +12,26 @@ from yurt.api.call import Call
 from yurt.api.errors import HttpError
 from yurt.api.routes import Handler, Route, RouteTable
 from yurt.model.client_protocol import Heartbeat, RegisterNode, UpdateAllocs, WatchAllocs
+from yurt.model.fleet_protocol import FleetHeartbeat, JoinFleet, LeaveFleet, ReportFleet, WatchFleet
+from yurt.server.commands.fleets import FleetCommands
 from yurt.server.commands.node_checks import NodeRefused
 from yurt.server.commands.nodes import NodeCommands
 
 MSGPACK_TYPE = "application/msgpack"
 
 
-def rpc_routes(nodes: NodeCommands) -> RouteTable:
-    """The calls of node agents."""
+def rpc_routes(nodes: NodeCommands, fleets: FleetCommands) -> RouteTable:
+    """The calls of node agents, alone or many in one process."""
     calls: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
         "register-node": (RegisterNode, nodes.register),
         "heartbeat": (Heartbeat, nodes.heartbeat),
         "watch-allocs": (WatchAllocs, nodes.watch_allocs),
         "update-allocs": (UpdateAllocs, nodes.update_allocs),
+        "join-fleet": (JoinFleet, fleets.join),
+        "fleet-heartbeat": (FleetHeartbeat, fleets.heartbeat),
+        "watch-fleet": (WatchFleet, fleets.watch),
+        "report-fleet": (ReportFleet, fleets.report),
+        "leave-fleet": (LeaveFleet, fleets.leave),
     }
     return RouteTable(
         Route(

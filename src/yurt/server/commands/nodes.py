@@ -146,20 +146,9 @@ class NodeCommands:
         )
         if not own:
             return AllocsUpdated(index=context.state.index)
-        reports = tuple(
-            entries.AllocReport(
-                id=update.id,
-                client_status=update.client_status,
-                client_description=update.client_description,
-                task_states=encode_task_states(update.task_states),
-                deployment_status=update.deployment_status,
-                network_status=update.network_status,
-            )
-            for update in own
-        )
         evals = evals_for_reports(context.state, own, now=now, new_id=context.new_id)
         committed = await context.committer.propose(
-            entries.ReportAllocs(at=now, reports=reports, evals=evals)
+            entries.ReportAllocs(at=now, reports=reports_of(own), evals=evals)
         )
         return AllocsUpdated(index=committed.index)
 
@@ -225,6 +214,21 @@ def client_alloc(alloc: Allocation) -> ClientAlloc:
         deployment_status=alloc.deployment_status,
         create_time=alloc.create_time,
         alloc_modify_index=alloc.alloc_modify_index,
+    )
+
+
+def reports_of(updates: tuple[AllocUpdate, ...]) -> tuple[entries.AllocReport, ...]:
+    """What nodes said, as the log keeps it."""
+    return tuple(
+        entries.AllocReport(
+            id=update.id,
+            client_status=update.client_status,
+            client_description=update.client_description,
+            task_states=encode_task_states(update.task_states),
+            deployment_status=update.deployment_status,
+            network_status=update.network_status,
+        )
+        for update in updates
     )
 
 

@@ -1,0 +1,83 @@
+"""`yurt node simulate`: join nodes that run nothing to a server."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+from yurt.cli.command import Command, Session
+from yurt.cli.errors import CommandError, UsageError, failing_as
+from yurt.cli.options import Flag, GeneralOptions
+from yurt.sdk import agent
+
+
+class Options(GeneralOptions, frozen=True, kw_only=True):
+    """The flags of `node simulate`."""
+
+    file: Annotated[str, Flag("file", "A JSON file of nodes, or - for standard input.", "<path>")] = ""
+    count: Annotated[int, Flag("count", "Make up this many alike nodes.", "<n>")] = 0
+    cpu: Annotated[int, Flag("cpu", "MHz of each made-up node. Default = 4000", "<mhz>")] = 4000
+    cores: Annotated[int, Flag("cores", "Cores of each made-up node. Default = 4", "<n>")] = 4
+    memory: Annotated[int, Flag("memory", "Memory of each made-up node. Default = 8192", "<mb>")] = 8192
+    datacenters: Annotated[
+        int, Flag("datacenters", "Spread made-up nodes over dc1 to dcN. Default = 1", "<n>")
+    ] = 1
+    racks: Annotated[int, Flag("racks", "Give made-up nodes meta.rack r1 to rN. Default = none", "<n>")] = 0
+    leave: Annotated[bool, Flag("leave", "Deregister the nodes at the end; else they fall silent.")] = False
+    only_sleep: Annotated[
+        bool, Flag("sleep", "Report allocations as running and do nothing else with them.")
+    ] = False
+
+
+def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
+    """Run simulated nodes until interrupted."""
+    if arguments:
+        raise UsageError("This command takes no arguments")
+    if bool(options.file) == bool(options.count):
+        raise CommandError("Name the nodes with -file, or let -count make them up; one of the two")
+    for flag, number in (("cpu", options.cpu), ("cores", options.cores), ("memory", options.memory)):
+        if number < 1:
+            raise CommandError(f"-{flag} must be at least 1")
+    # The simulation brings much along that no other command needs.
+    spec = import_module("yurt.sim.nodes.spec")
+    if options.file:
+        with failing_as("Error reading nodes"):
+            text = sys.stdin.buffer.read() if options.file == "-" else Path(options.file).read_bytes()
+        found = spec.read_nodes(text)
+        nodes, rules = found.nodes, found.client_behaviour
+    else:
+        nodes, rules = (
+            spec.alike(
+                options.count,
+                cores=options.cores,
+                mhz_per_core=max(1, options.cpu // options.cores),
+                memory_mb=options.memory,
+                datacenters=max(1, options.datacenters),
+                racks=options.racks,
+            ),
+            (),
+        )
+    with failing_as("Error finding the leader"):
+        leader = agent.leader(session.client)
+    simulate = import_module("yurt.sim.nodes.main").simulate
+    return int(simulate(nodes, rules, leader, leave=options.leave, only_sleep=options.only_sleep))
+
+
+COMMAND = Command(
+    path="node simulate",
+    options=Options,
+    run=run,
+    usage="[options]",
+    description="""
+        Joins simulated nodes to a running server through the door that real agents use. They register,
+        heartbeat, take allocations and report on them, but run nothing. Many share this one process.
+
+        A file holds a list of nodes, or an object with Nodes and ClientBehaviour. On an interrupt the nodes
+        fall silent, as if their machines had lost power; with -leave they deregister.
+
+        To try a cluster of a thousand nodes in 20 racks:
+
+          $ yurt node simulate -count 1000 -racks 20
+    """,
+)

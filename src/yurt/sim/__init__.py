@@ -1,0 +1,1 @@
+"""Simulation: clusters you do not own."""
