@@ -6,6 +6,8 @@ from functools import partial
 from random import Random
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import BATCH, SERVICE, SYSBATCH, SYSTEM
 from yurt.model.wire import Nanoseconds
@@ -38,7 +40,17 @@ def schedule(view: View, evaluation: Evaluation, *, now: Nanoseconds, rng: Rando
     return SCHEDULERS[evaluation.type](view, evaluation, now=now, rng=rng)
 
 
-def give_up(evaluation: Evaluation, *, at_index: int, now: Nanoseconds, rng: Random) -> Attempt:
-    """End an evaluation whose plans lost too many races; service and batch jobs try again later."""
-    attempts = PLAN_ATTEMPTS_MAX[evaluation.type]
-    return given_up(evaluation, attempts, new_id=partial(new_id, rng), at_index=at_index, now=now)
+def give_up(last: Attempt, *, at_index: int, now: Nanoseconds, rng: Random) -> Attempt:
+    """End an evaluation whose plans lost too many races; service and batch jobs try again later.
+
+    What the last attempt found out is kept, though nothing came of its plan.
+    """
+    found = replace(
+        last.resume,
+        plan_annotations=last.evaluation.plan_annotations,
+        queued_allocations=last.evaluation.queued_allocations,
+        failed_tg_allocs=last.evaluation.failed_tg_allocs,
+        deployment_id=last.evaluation.deployment_id,
+    )
+    attempts = PLAN_ATTEMPTS_MAX[found.type]
+    return given_up(found, attempts, new_id=partial(new_id, rng), at_index=at_index, now=now)

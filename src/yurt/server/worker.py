@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
-from msgspec.structs import replace
-
 from yurt.model.evaluation import Evaluation
 from yurt.observe.logger import get_logger
 from yurt.scheduler.attempt import Attempt
@@ -91,9 +89,9 @@ class Worker:
         """Make one pass; one bad evaluation fails alone, and comes back later."""
         evaluation = evaluation or delivery.evaluation
         try:
-            return schedule(
-                view, evaluation, now=self._clock.now_ns(), rng=Random(f"{evaluation.id}/{attempt}")
-            )
+            # A blocked evaluation is looked at again and again; ids made for it must be new each time.
+            seed = f"{evaluation.id}/{view.state.index}/{attempt}"
+            return schedule(view, evaluation, now=self._clock.now_ns(), rng=Random(seed))
         except Exception:
             logger.exception("evaluation.failed", eval_id=evaluation.id, job_id=evaluation.job_id)
             self._nack(delivery)
@@ -125,11 +123,8 @@ class Worker:
             self._nack(delivery)
 
     def _give_up(self, attempt: Attempt) -> Attempt:
-        rng = Random(f"{attempt.resume.id}/give-up")
-        index = self._context.state.index
-        # What the last pass found out is worth keeping, though nothing came of its plan.
-        found = replace(attempt.resume, plan_annotations=attempt.evaluation.plan_annotations)
-        return give_up(found, at_index=index, now=self._clock.now_ns(), rng=rng)
+        rng = Random(f"{attempt.resume.id}/{self._context.state.index}/give-up")
+        return give_up(attempt, at_index=self._context.state.index, now=self._clock.now_ns(), rng=rng)
 
     def _ack(self, delivery: Delivery, attempt: Attempt) -> None:
         try:

@@ -84,7 +84,6 @@ def deregister_job(state: State, index: int, entry: DeregisterJob) -> JobOutcome
         version=old.version + 1,
         modify_index=index,
         job_modify_index=index,
-        stable=False,
         version_tag=None,
         submit_time=entry.at,
     )

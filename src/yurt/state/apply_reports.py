@@ -14,7 +14,9 @@ from yurt.model.alloc import (
     Allocation,
     DesiredTransition,
 )
+from yurt.model.evaluation import EVAL_CANCELED
 from yurt.model.job import JobKey
+from yurt.model.wire import EvalID, Nanoseconds
 from yurt.state.apply_evals import store_eval, upsert_evals
 from yurt.state.deployment_counts import count_change
 from yurt.state.entries import AllocReport, ReportAllocs, SetDesiredTransitions
@@ -47,6 +49,8 @@ def report_allocs(state: State, index: int, entry: ReportAllocs) -> None:
         if old is None:
             continue
         new = _reported(old, report, index, entry.at)
+        if old.client_status == CLIENT_UNKNOWN and new.client_status == CLIENT_RUNNING:
+            new = _reconnected(state, index, new, entry.at)
         state.allocs.put(new.id, new, index)
         count_move(state, old, new, index)
         count_change(state, old, new, index=index, at=entry.at)
@@ -98,3 +102,16 @@ def _reported(old: Allocation, report: AllocReport, index: int, at: int) -> Allo
         modify_index=index,
         modify_time=at,
     )
+
+
+def _reconnected(state: State, index: int, alloc: Allocation, at: Nanoseconds) -> Allocation:
+    """What was to be done about an allocation's silence is no longer needed, unless it is to stop."""
+    if not alloc.followup_eval_id or alloc.is_server_terminal:
+        return alloc
+    follow_up = state.evals.get(EvalID(alloc.followup_eval_id))
+    if follow_up is not None and follow_up.status != EVAL_CANCELED:
+        canceled = replace(
+            follow_up, status=EVAL_CANCELED, status_description="allocs reconnected", modify_time=at
+        )
+        store_eval(state, index, canceled)
+    return replace(alloc, followup_eval_id="")
