@@ -149,7 +149,7 @@ class _Explainer:
         for dimension, label in LABELS.items():
             if dimension not in field.dimensions:
                 continue
-            free = int((field.capacity[dimension] - field.used[dimension])[position])
+            free = int(field.room[dimension][position])
             wanted = int(np.broadcast_to(field.wanted_at(dimension, at), (1,))[0])
             if free < wanted:
                 return _against(node, Verdict.EXHAUSTED, label, found=str(free), wanted=str(wanted))

@@ -247,7 +247,7 @@ class Placer:
         fits = np.zeros(size, dtype=np.bool_)
         fits[list(options)] = True
         order = keys(finals, fits, ranking.ties)
-        for position in sorted(options, key=lambda position: -int(order[position])):
+        for position in sorted(options, key=lambda position: -float(order[position])):
             victims = options[position]
             for victim in victims:
                 self._view.preempt(victim)
@@ -273,7 +273,7 @@ class Placer:
         allowed = np.ones(len(field.slots), dtype=np.bool_) if within is None else within
         allowed = self._without_full_properties(allowed)
         if self.hosts.is_asked:
-            allowed = allowed & (field.collisions_of(self.hosts.taken()) == 0)
+            allowed = allowed & (field.column_of(self.hosts.taken()) == 0)
         options: dict[int, list[Allocation]] = {}
         positions = np.flatnonzero(allowed)
         for position in positions[np.argsort(self.ranking.ties[positions])].tolist():
@@ -364,9 +364,7 @@ class Placer:
             allowed = allowed & ~(one.missing() | one.full())[slots]
         return allowed
 
-    def _metric(
-        self, finals: Floats, wishes: list[Wish], order: NDArray[np.int64] | None = None
-    ) -> AllocMetric:
+    def _metric(self, finals: Floats, wishes: list[Wish], order: Floats | None = None) -> AllocMetric:
         ranking = self.ranking
         if order is None:
             order = keys(finals, self._without_full_properties(ranking.fits), ranking.ties)
@@ -374,15 +372,8 @@ class Placer:
             self._job, self.found.base, self._tally(), self._best_scores(finals, wishes, order)
         )
 
-    def _best_scores(
-        self, finals: Floats, wishes: list[Wish], order: NDArray[np.int64]
-    ) -> tuple[NodeScore, ...]:
-        if len(order) > SCORES_KEPT_MAX:
-            best = np.argpartition(order, len(order) - SCORES_KEPT_MAX)[-SCORES_KEPT_MAX:]
-        else:
-            best = np.arange(len(order))
-        best = best[order[best] != NOWHERE]
-        best = best[np.argsort(-order[best])]
+    def _best_scores(self, finals: Floats, wishes: list[Wish], order: Floats) -> tuple[NodeScore, ...]:
+        best = _best(order, SCORES_KEPT_MAX)
         parts = self.ranking.parts(best, wishes)
         slots = self.ranking.field.slots[best].tolist()
         return tuple(
@@ -408,7 +399,7 @@ class Placer:
         if self.hosts.is_asked:
             slots = [slot for slot in self.hosts.taken() if found.mask[slot]]
             self._count_filtered(tally, HOSTS_LABEL, np.asarray(slots, dtype=np.intp))
-            turned_away |= field.collisions_of(self.hosts.taken()) > 0
+            turned_away |= field.column_of(self.hosts.taken()) > 0
         for one in self.properties:
             closed = (one.missing() | one.full())[field.slots] & ~turned_away
             for code in np.unique(one.column.codes[field.slots[closed]]).tolist():
@@ -434,3 +425,16 @@ class Placer:
         node_id = self._view.columns.node_ids[slot]
         assert node_id is not None, f"slot {slot} has no node"
         return node_id
+
+
+def _best(order: Floats, count: int) -> NDArray[np.intp]:
+    """The positions with the highest keys, best first. For few this is faster than partitioning."""
+    order = order.copy()
+    best: list[int] = []
+    while len(best) < min(count, len(order)):
+        position = int(order.argmax())
+        if order[position] == NOWHERE:
+            break
+        best.append(position)
+        order[position] = NOWHERE
+    return np.asarray(best, dtype=np.intp)

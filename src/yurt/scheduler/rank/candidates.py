@@ -38,13 +38,12 @@ class Field:
         self.dimensions = [
             dimension for dimension in (CPU, MEMORY, DISK, ALLOCS, MBITS, CORES) if ask.amounts[dimension]
         ]
-        if CPU not in self.dimensions:
+        if ask.cores and CPU not in self.dimensions:
             self.dimensions.insert(0, CPU)
         capacity, used = view.columns.capacity, view.used
-        self.capacity: dict[int, Ints] = {d: capacity[d][slots] for d in self.dimensions}
-        self.used: dict[int, Ints] = {d: used[d][slots] for d in self.dimensions}
+        self.room: dict[int, Ints] = {d: (capacity[d, : view.size] - used[d])[slots] for d in self.dimensions}
         self.wanted: dict[int, int | Ints] = {d: ask.amounts[d] for d in self.dimensions}
-        self.collisions: Ints = self.collisions_of(view.places(job).held(group.name))
+        self.collisions: Ints = self.column_of(view.places(job).held(group.name))
 
     @cached_property
     def neighbours(self) -> Mapping[int, int]:
@@ -59,8 +58,9 @@ class Field:
     def refresh(self, positions: NDArray[np.intp]) -> None:
         """Look again at what is in use on some nodes."""
         slots = self.slots[positions]
+        capacity, used = self.view.columns.capacity, self.view.used
         for dimension in self.dimensions:
-            self.used[dimension][positions] = self.view.used[dimension][slots]
+            self.room[dimension][positions] = capacity[dimension][slots] - used[dimension][slots]
         held = self.view.places(self.job).held(self.group.name)
         self.collisions[positions] = [held.get(slot, 0) for slot in slots.tolist()]
 
@@ -68,11 +68,9 @@ class Field:
         """Whether one more instance fits besides `extra` ones."""
         fits: NDArray[np.bool_] | None = None
         for dimension in self.dimensions:
-            wanted = self.wanted_at(dimension, positions)
-            room = self.capacity[dimension][positions] - self.used[dimension][positions]
-            one = room >= wanted * (extra + 1)
+            one = self.room[dimension][positions] >= self.wanted_at(dimension, positions) * (extra + 1)
             fits = one if fits is None else fits & one
-        assert fits is not None, "CPU is always among the dimensions"
+        assert fits is not None, "every instance is one allocation more"
         return fits
 
     def set_wanted(self, dimension: int, position: int, amount: int) -> None:
@@ -81,23 +79,25 @@ class Field:
         assert not isinstance(wanted, int), "amounts differ between nodes only where cores are asked for"
         wanted[position] = amount
 
-    def collisions_of(self, counts: Mapping[int, int]) -> Ints:
-        """Counts by slot, as a column of the field."""
-        column = np.zeros(self.view.size, dtype=np.int64)
-        if counts:
-            column[list(counts.keys())] = list(counts.values())
-        return np.asarray(column[self.slots])
-
     def wanted_at(self, dimension: int, positions: Positions) -> int | Ints:
         """What one instance asks for; with cores of its own, its CPU differs between nodes."""
-        wanted = self.wanted[dimension]
+        wanted = self.wanted.get(dimension, 0)
         return wanted if isinstance(wanted, int) else wanted[positions]
+
+    def column_of(self, counts: Mapping[int, int]) -> Ints:
+        """Counts by slot, as a column of the field."""
+        if not counts:
+            return np.zeros(len(self.slots), dtype=np.int64)
+        column = np.zeros(self.view.size, dtype=np.int64)
+        column[list(counts.keys())] = list(counts.values())
+        return np.asarray(column[self.slots])
 
 
 class Candidates:
     """Some nodes of a field, each with `extra` more instances on it, as the columns that scores are made of.
 
-    All columns run side by side. Plug-ins read them and must not change them.
+    All columns run side by side. Plug-ins read them and must not change them. They show the view as it
+    is when they are first asked for.
     """
 
     def __init__(self, field: Field, positions: Positions = EVERYWHERE, extra: int | Ints = 0) -> None:
@@ -116,37 +116,33 @@ class Candidates:
     @cached_property
     def cpu_mhz(self) -> Ints:
         """CPU that tasks may use."""
-        return self.field.capacity[CPU][self.positions]
+        return np.asarray(self.nodes.capacity[CPU][self.slots])
 
     @cached_property
     def memory_mb(self) -> Ints:
         """Memory that tasks may use."""
-        return self._memory(self.field.capacity, self.field.view.columns.capacity)
+        return np.asarray(self.nodes.capacity[MEMORY][self.slots])
 
     @cached_property
     def cpu_after_mhz(self) -> Ints:
         """CPU in use once the next instance is placed."""
-        wanted = self.field.wanted_at(CPU, self.positions)
-        return self.field.used[CPU][self.positions] + wanted * (self.extra + 1)
+        return self._after(CPU)
 
     @cached_property
     def memory_after_mb(self) -> Ints:
         """Memory in use once the next instance is placed."""
-        wanted = self.field.ask.amounts[MEMORY]
-        return self._memory(self.field.used, self.field.view.used) + wanted * (self.extra + 1)
+        return self._after(MEMORY)
 
     @cached_property
     def allocs(self) -> Ints:
         """Allocations on the node before the next instance is placed."""
-        return self.field.used[ALLOCS][self.positions] + self.extra
+        return np.asarray(self.field.view.used[ALLOCS][self.slots] + self.extra)
 
     @cached_property
     def collisions(self) -> Ints:
         """Allocations of the same group on the node."""
         return self.field.collisions[self.positions] + self.extra
 
-    def _memory(self, kept: dict[int, Ints], column: Ints) -> Ints:
-        """Memory has a column in the field only if the group asks for some."""
-        if MEMORY in kept:
-            return kept[MEMORY][self.positions]
-        return np.asarray(column[MEMORY][self.slots])
+    def _after(self, dimension: int) -> Ints:
+        wanted = self.field.wanted_at(dimension, self.positions)
+        return np.asarray(self.field.view.used[dimension][self.slots] + wanted * (self.extra + 1))

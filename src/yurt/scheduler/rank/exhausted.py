@@ -41,8 +41,7 @@ def count_exhausted(tally: Tally, field: Field, full: NDArray[np.intp], refused:
         full = full[~named]
     for dimension, label in LABELS.items():
         if dimension in field.dimensions and len(full):
-            room = field.capacity[dimension][full] - field.used[dimension][full]
-            lacks = room < field.wanted_at(dimension, full)
+            lacks = field.room[dimension][full] < field.wanted_at(dimension, full)
             _add(tally, label, int(np.count_nonzero(lacks)))
             full = full[~lacks]
 

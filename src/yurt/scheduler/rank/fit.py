@@ -26,10 +26,10 @@ def spread_out(candidates: Candidates) -> Score:
 
 def emptiness(candidates: Candidates) -> Floats:
     """10 to the power of the free share of CPU, plus the same of memory: 2 when full, 20 when empty."""
-    cpu = 1.0 - candidates.cpu_after_mhz / np.maximum(candidates.cpu_mhz, 1)
-    memory = 1.0 - candidates.memory_after_mb / np.maximum(candidates.memory_mb, 1)
-    # Much faster than a power of ten, and the same to the last digits.
-    return np.asarray(np.exp(cpu * _LN_10) + np.exp(memory * _LN_10))
+    # Much faster than powers of ten, and the same to the last digits.
+    cpu = np.exp(candidates.cpu_after_mhz / np.maximum(candidates.cpu_mhz, 1) * -_LN_10 + _LN_10)
+    memory = np.exp(candidates.memory_after_mb / np.maximum(candidates.memory_mb, 1) * -_LN_10 + _LN_10)
+    return np.asarray(cpu + memory)
 
 
 BINPACK = ScoreColumn(NAME, packed)

@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from yurt.scheduler.rank.ranking import NOWHERE, Ranking, keys
+from yurt.scheduler.rank.ranking import NOWHERE, Ranking, keys, means
 
 
 def pick_many(ranking: Ranking, instances: int, *, per_node_max: int | None = None) -> list[int]:
@@ -22,7 +22,7 @@ def pick_many(ranking: Ranking, instances: int, *, per_node_max: int | None = No
     if len(at) > instances:
         at = at[np.argpartition(first[at], len(at) - instances)[-instances:]]
     ties = ranking.ties[at]
-    levels: list[list[int]] = [first[at].tolist()]
+    levels: list[list[float]] = [first[at].tolist()]
     heap = [(-key, candidate) for candidate, key in enumerate(levels[0])]
     heapify(heap)
     placed = [0] * len(at)
@@ -36,7 +36,7 @@ def pick_many(ranking: Ranking, instances: int, *, per_node_max: int | None = No
             continue
         if level == len(levels):
             sums, weights, fits = ranking.level(at, level)
-            levels.append(keys(sums / weights, fits, ties).tolist())
+            levels.append(keys(means(sums, weights), fits, ties).tolist())
         key = levels[level][candidate]
         if key != NOWHERE:
             heappush(heap, (-key, candidate))

@@ -44,11 +44,10 @@ def pick_spread(
         position = cells.take(queue)
         picks.append(position)
         level = placed[position] = placed.get(position, 0) + 1
-        if level == per_node_max:
-            continue
-        score = levels.at(position, level)
+        score = levels.at(position, level) if level != per_node_max else None
         if score is not None:
             cells.put_back(queue, position, *score)
+        cells.place(queue)
     return picks
 
 
@@ -62,8 +61,8 @@ class _Cells:
         properties: Sequence[DistinctProperty],
         rng: Random,
     ) -> None:
-        self._sums = ranking.sums
-        self._ties = ranking.ties
+        self._sums: list[float] = ranking.sums.tolist()
+        self._ties: list[float] = ranking.ties.tolist()
         self._spreads = spreads
         self._properties = properties
         slots = ranking.field.slots
@@ -75,19 +74,22 @@ class _Cells:
         indexes += [one.column.codes[slots[at]].astype(np.intp) for one in properties]
         cell_of, first = _number_cells(indexes, len(at), rng)
         # The values of each cell: of spreads first, then of properties.
-        self._values: list[list[int]] = [index[first].tolist() for index in indexes]
+        self._of_cell: list[NDArray[np.intp]] = [index[first] for index in indexes]
+        self._values: list[list[int]] = [values.tolist() for values in self._of_cell]
         self._closed = [False] * len(first)
         self._numbers: dict[tuple[int, float], int] = {}
         # By queue: its cell, its nodes not used yet (best last), and those used already (a heap).
         self._cell: list[int] = []
         self._fresh: list[list[int]] = []
-        self._again: list[list[tuple[float, int, int]]] = []
+        self._again: list[list[tuple[float, float, int]]] = []
+        # By queue: the sum, the weight and the mean of the scores of its first node. Arrays are longer
+        # than there are queues.
+        self._weights: list[float] = []
+        self._tops: Floats = np.full(2 * len(first) + 1, _EMPTY)
+        self._finals: Floats = self._tops.copy()
+        # Weights and values once more, for scoring all queues at once.
+        self._columns: tuple[Floats, list[NDArray[np.intp]]] | None = None
         self._by_value: dict[int, list[int]] = {}
-        room = 2 * len(first) + 1
-        self._tops: Floats = np.full(room, _EMPTY)
-        self._weights: Floats = np.ones(room)
-        self._finals: Floats = np.full(room, _EMPTY)
-        self._value_of: list[NDArray[np.intp]] = [np.zeros(room, dtype=np.intp) for _ in indexes]
         self._fill(ranking, at, cell_of)
 
     def best(self) -> int | None:
@@ -96,13 +98,17 @@ class _Cells:
         return queue if self._finals[queue] != _EMPTY else None
 
     def take(self, queue: int) -> int:
-        """Take the first node of a queue, and count it as placed."""
+        """Take the first node of a queue; `place` must follow."""
         fresh, again = self._fresh[queue], self._again[queue]
         if fresh and (not again or self._sums[fresh[-1]] >= -again[0][0]):
             position = fresh.pop()
         else:
             position = heappop(again)[2]
         self._set_top(queue)
+        return position
+
+    def place(self, queue: int) -> None:
+        """Count an instance on a node that was taken from a queue, and score anew what that changes."""
         cell = self._cell[queue]
         changes_all = len(self._spreads) > 1
         for spread, values in zip(self._spreads, self._values, strict=False):
@@ -117,20 +123,17 @@ class _Cells:
             self._score_all()
         else:
             # One spread, or none: only the nodes with the same value score differently now.
-            same = self._by_value[self._values[0][cell]] if self._spreads else (queue,)
-            for other in same:
+            for other in self._by_value[self._values[0][cell]]:
                 self._score(other)
-        return position
 
     def put_back(self, queue: int, position: int, total: float, weight: float) -> None:
-        """Queue a node again, with one instance more on it."""
+        """Queue a node again that was taken from a queue, with one instance more on it."""
         cell = self._cell[queue]
         number = self._numbers.get((cell, weight))
         if number is None:
             number = self._add_queue(cell, weight)
-        heappush(self._again[number], (-total, int(self._ties[position]), position))
+        heappush(self._again[number], (-total, self._ties[position], position))
         self._set_top(number)
-        self._score(number)
 
     def _fill(self, ranking: Ranking, at: NDArray[np.intp], cell_of: NDArray[np.intp]) -> None:
         sums, weights, ties = ranking.sums[at], ranking.weights[at], ranking.ties[at]
@@ -148,75 +151,68 @@ class _Cells:
         self._numbers = dict(
             zip(zip(self._cell, heavy[starts].tolist(), strict=True), range(queues), strict=True)
         )
+        self._weights = heavy[starts].tolist()
         while len(self._tops) < queues:
             self._grow()
-        self._weights[:queues] = heavy[starts]
-        for values, of_cell in zip(self._value_of, self._values, strict=True):
-            values[:queues] = np.asarray(of_cell, dtype=np.intp)[cells[starts]]
-        if self._spreads:
-            for queue, cell in enumerate(self._cell):
-                self._by_value.setdefault(self._values[0][cell], []).append(queue)
-        self._tops[:queues] = self._sums[[fresh[-1] for fresh in self._fresh]]
+        self._tops[:queues] = [self._sums[fresh[-1]] for fresh in self._fresh]
+        for queue, cell in enumerate(self._cell):
+            self._by_value.setdefault(self._values[0][cell], []).append(queue)
         self._score_all()
 
     def _add_queue(self, cell: int, weight: float) -> int:
         number = self._numbers[cell, weight] = len(self._fresh)
-        if number == len(self._tops):
-            self._grow()
         self._cell.append(cell)
         self._fresh.append([])
         self._again.append([])
-        self._weights[number] = weight
-        for values, of_cell in zip(self._value_of, self._values, strict=True):
-            values[number] = of_cell[cell]
-        if self._spreads:
-            self._by_value.setdefault(self._values[0][cell], []).append(number)
+        self._weights.append(weight)
+        self._columns = None
+        self._by_value[self._values[0][cell]].append(number)
+        if number == len(self._tops):
+            self._grow()
         return number
 
     def _grow(self) -> None:
-        more = len(self._tops)
-        self._tops = np.concatenate([self._tops, np.full(more, _EMPTY)])
-        self._weights = np.concatenate([self._weights, np.ones(more)])
-        self._finals = np.concatenate([self._finals, np.full(more, _EMPTY)])
-        self._value_of = [np.concatenate([values, np.zeros_like(values)]) for values in self._value_of]
+        more = np.full(len(self._tops), _EMPTY)
+        self._tops = np.concatenate([self._tops, more])
+        self._finals = np.concatenate([self._finals, more])
 
     def _set_top(self, queue: int) -> None:
         fresh, again = self._fresh[queue], self._again[queue]
         if self._closed[self._cell[queue]] or not (fresh or again):
             self._tops[queue] = _EMPTY
             return
-        top = float(self._sums[fresh[-1]]) if fresh else _EMPTY
+        top = self._sums[fresh[-1]] if fresh else _EMPTY
         self._tops[queue] = max(top, -again[0][0]) if again else top
 
     def _score(self, queue: int) -> None:
-        """Work out the final score of a queue's first node; at most one spread is in force."""
+        """Work out the final score of a queue's first node, with no spread or one."""
         boost = 0.0
         if self._spreads:
             boost = float(self._spreads[0].boosts[self._values[0][self._cell[queue]]])
-            if len(self._spreads) > 1:
-                cell = self._cell[queue]
-                boost += sum(
-                    float(spread.boosts[values[cell]])
-                    for spread, values in zip(self._spreads[1:], self._values[1:], strict=False)
-                )
-        weight = float(self._weights[queue])
+        weight = self._weights[queue]
         self._finals[queue] = (float(self._tops[queue]) + boost) / (weight + 1.0 if boost else weight)
 
     def _score_all(self) -> None:
+        queues = len(self._cell)
+        if self._columns is None:
+            cells = np.asarray(self._cell, dtype=np.intp)
+            self._columns = np.asarray(self._weights), [values[cells] for values in self._of_cell]
+        weights, values_of = self._columns
         if not self._spreads:
-            self._finals = self._tops / self._weights
+            self._finals[:queues] = self._tops[:queues] / weights
             return
-        boost = self._spreads[0].boosts[self._value_of[0]]
-        for spread, values in zip(self._spreads[1:], self._value_of[1:], strict=False):
-            boost = boost + spread.boosts[values]
-        self._finals = (self._tops + boost) / (self._weights + (boost != 0.0))
+        boost = self._spreads[0].boosts[values_of[0]]
+        for spread, values in zip(self._spreads[1:], values_of[1:], strict=False):
+            boost += spread.boosts[values]
+        self._finals[:queues] = (self._tops[:queues] + boost) / (weights + (boost != 0.0))
 
     def _close(self, number: int, value: int) -> None:
         """Take the nodes with a value of a property out of the race: it is used often enough."""
-        for cell, has in enumerate(self._values[number]):
-            if has == value:
-                self._closed[cell] = True
-        self._tops[: len(self._cell)][self._value_of[number][: len(self._cell)] == value] = _EMPTY
+        for cell in np.flatnonzero(self._of_cell[number] == value).tolist():
+            self._closed[cell] = True
+        for queue, cell in enumerate(self._cell):
+            if self._closed[cell]:
+                self._tops[queue] = _EMPTY
 
 
 def _number_cells(

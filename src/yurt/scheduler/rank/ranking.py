@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ from yurt.scheduler.rank.score import Algorithm, Score, ScoreColumn
 # Scores that differ by less than this are equal, so that workers side by side choose different nodes.
 NEAR_TIE = 1e-6
 # No node: below the key of every score.
-NOWHERE = np.iinfo(np.int64).min
+NOWHERE = float("-inf")
 
-_TIE_BITS = 20
+_TIES = 1 << 20
 _MIX_1, _MIX_2 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA6B)
 
 
@@ -46,19 +47,24 @@ class Ranking:
         self._algorithm = algorithm
         self._columns = columns
         self.sums, self.weights, self.fits = self.level(EVERYWHERE, 0)
-        self.ties = _ties(field.slots, seed)
+        self.ties: Floats = _ties(field.slots, seed)
 
     def level(self, positions: Positions, extra: int | Ints) -> Level:
         """Score candidates as if each had `extra` instances more."""
         candidates = Candidates(self.field, positions, extra)
-        sums = np.zeros(len(candidates.slots))
-        weights = np.zeros(len(candidates.slots))
+        fits = self.field.fits(positions, extra)
+        sums, weights = np.zeros(len(fits)), np.zeros(len(fits))
         for column in self._columns:
-            score = self._checked(column, candidates)
-            sums += column.weight * score.values
-            if score.counted is not False:
+            score = self._score(column, candidates)
+            if score.counted is True:
+                sums += score.values if column.weight == 1.0 else column.weight * score.values
+                weights += column.weight
+            elif score.counted is not False:
+                sums += column.weight * score.values
                 weights += column.weight * score.counted
-        return Level(sums, weights, self.field.fits(positions, extra))
+        if not isfinite(sums.sum()):
+            raise AlgorithmError(self._algorithm.name, "it did not give each node a finite score")
+        return Level(sums, weights, fits)
 
     def look_again(self, positions: NDArray[np.intp]) -> None:
         """Score some candidates again, after something was placed or stopped there."""
@@ -66,15 +72,19 @@ class Ranking:
         self.sums[positions], self.weights[positions], self.fits[positions] = self.level(positions, 0)
 
     def finals(self, wishes: list[Wish]) -> Floats:
-        """The mean of all scores, for every candidate."""
-        return means(self.sums, self.weights, wishes)
+        """The weighted mean of all scores, for every candidate; 0 where nothing counts."""
+        sums, weights = self.sums, self.weights
+        for wish in wishes:
+            sums = sums + wish.values
+            weights = weights + wish.counted
+        return means(sums, weights)
 
     def parts(self, positions: NDArray[np.intp], wishes: list[Wish]) -> list[dict[str, float]]:
         """The scores of some candidates, by name, as placement metrics report them."""
         candidates = Candidates(self.field, positions, 0)
         parts: list[dict[str, float]] = [{} for _ in range(len(positions))]
         for column in self._columns:
-            score = self._checked(column, candidates)
+            score = self._score(column, candidates)
             counted = np.broadcast_to(score.counted, score.values.shape).tolist()
             for part, value, is_counted in zip(parts, score.values.tolist(), counted, strict=True):
                 if is_counted or not score.is_quiet:
@@ -85,36 +95,36 @@ class Ranking:
                     part[wish.name] = float(wish.values[position])
         return parts
 
-    def _checked(self, column: ScoreColumn, candidates: Candidates) -> Score:
+    def _score(self, column: ScoreColumn, candidates: Candidates) -> Score:
         """One column's score. Raises AlgorithmError with the algorithm's name if its plug-in misbehaves."""
         try:
             score = column.score(candidates)
             is_whole = score.values.shape == candidates.slots.shape
         except Exception as error:
-            raise AlgorithmError(
-                self._algorithm.name, f"its column {column.name!r} failed: {error}"
-            ) from error
-        if not is_whole or not np.isfinite(score.values).all():
-            problem = f"its column {column.name!r} did not give each node a finite score"
+            problem = f"its column {column.name!r} failed: {error}"
+            raise AlgorithmError(self._algorithm.name, problem) from error
+        if not is_whole:
+            problem = f"its column {column.name!r} did not give one score for each node"
             raise AlgorithmError(self._algorithm.name, problem)
         return score
 
 
-def means(sums: Floats, weights: Floats, wishes: list[Wish]) -> Floats:
-    """The weighted means of scores and wishes; 0 where nothing counts."""
-    for wish in wishes:
-        sums = sums + wish.values
-        weights = weights + wish.counted
-    return np.asarray(sums / np.where(weights > 0, weights, 1.0))
+def means(sums: Floats, weights: Floats) -> Floats:
+    """Weighted means; 0 where nothing counts."""
+    return np.asarray(sums / np.maximum(weights, np.finfo(np.float64).tiny))
 
 
-def keys(finals: Floats, fits: NDArray[np.bool_], ties: Ints) -> Ints:
+def keys(finals: Floats, fits: NDArray[np.bool_], ties: Floats) -> Floats:
     """Whole numbers that order candidates: by score, equal scores by the evaluation's own shuffle."""
-    graded = np.rint(finals / NEAR_TIE).astype(np.int64)
-    return np.where(fits, (graded << _TIE_BITS) | ties, NOWHERE)
+    order = finals * (1.0 / NEAR_TIE)
+    np.rint(order, out=order)
+    order *= _TIES
+    order += ties
+    order[~fits] = NOWHERE
+    return order
 
 
-def _ties(slots: NDArray[np.intp], seed: int) -> Ints:
+def _ties(slots: NDArray[np.intp], seed: int) -> Floats:
     """A shuffle of the candidates: cheaper than a permutation, and as good for breaking ties."""
     mixed = slots.astype(np.uint32)
     mixed ^= np.uint32(seed & 0xFFFFFFFF)
@@ -122,4 +132,5 @@ def _ties(slots: NDArray[np.intp], seed: int) -> Ints:
     mixed ^= mixed >> np.uint32(15)
     mixed *= _MIX_2
     mixed ^= mixed >> np.uint32(13)
-    return (mixed >> np.uint32(32 - _TIE_BITS)).astype(np.int64)
+    mixed &= np.uint32(_TIES - 1)
+    return mixed.astype(np.float64)
