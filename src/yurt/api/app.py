@@ -23,15 +23,8 @@ logger = get_logger("http")
 class HttpApp:
     """An ASGI application over a route table."""
 
-    def __init__(
-        self,
-        table: RouteTable,
-        *,
-        region: str = "",
-        extra_headers: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, table: RouteTable, *, extra_headers: Mapping[str, str] | None = None) -> None:
         self.table = table
-        self._region = region
         self._extra_headers = dict(extra_headers or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,7 +70,7 @@ class HttpApp:
             return text_answer(500, "internal error: the server's log says more")
 
     def _check_region(self, route: Route, call: Call) -> None:
-        if not route.is_local and call.region not in ("", self._region):
+        if not route.is_local and call.region not in ("", self.table.region):
             raise HttpError(500, "No path to region")
 
 

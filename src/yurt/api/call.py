@@ -31,6 +31,7 @@ class Call:
     def __init__(self, scope: Scope, receive: Receive, path: Mapping[str, str]) -> None:
         self._request = Request(scope, receive)
         self.path = path
+        self._body: bytes | None = None
         raw = scope["query_string"]
         self._pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True) if raw else []
         # Where a parameter stands twice, the first one counts.
@@ -46,6 +47,12 @@ class Call:
         """The whole path, decoded."""
         path: str = self._request.scope["path"]
         return path
+
+    @property
+    def raw_query(self) -> str:
+        """The query as it was sent."""
+        raw: bytes = self._request.scope["query_string"]
+        return raw.decode("latin-1")
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -151,9 +158,10 @@ class Call:
         return int(text)
 
     async def body(self) -> bytes:
-        """The request's body. Raises HttpError if it is too large."""
-        parts = [part async for part in self.stream(BODY_BYTES_MAX)]
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        """The request's body, the same each time. Raises HttpError if it is too large."""
+        if self._body is None:
+            self._body = b"".join([part async for part in self.stream(BODY_BYTES_MAX)])
+        return self._body
 
     async def stream(self, bytes_max: int) -> AsyncIterator[bytes]:
         """The request's body as it comes. Raises HttpError once it is too large."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from yurt.agent.node_meta import NodeMeta
 from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
 from yurt.api.call import Call
-from yurt.model.wire import AllocID
+from yurt.api.listing import Order, listed, page_of
+from yurt.api.rows import Rows
+from yurt.model.wire import AllocID, NodeID
+from yurt.observe.metrics import Metrics
+from yurt.server.commands.catalog import Commands
 from yurt.server.server import Server
 from yurt.state.state import State
 from yurt.state.watches import WatchKey
@@ -22,8 +27,31 @@ T = TypeVar("T")
 class NodeAccess(Protocol):
     """What the API asks of the node agent in the same process."""
 
+    @property
+    def node_id(self) -> NodeID:
+        """The node's id."""
+
+    @property
+    def meta(self) -> NodeMeta:
+        """The node's metadata, by where it comes from."""
+
+    def change_meta(self, changes: Mapping[str, str | None]) -> NodeMeta:
+        """Change the node's metadata for good; None hides a key."""
+
     def alloc_dir(self, alloc_id: AllocID) -> str | None:
         """The directory of an allocation that is on this node."""
+
+    async def restart_task(self, alloc_id: AllocID, *, task: str = "", all_tasks: bool = False) -> None:
+        """Restart one task, the running ones, or all."""
+
+    async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
+        """Signal a task, or all running ones for an empty name."""
+
+    async def collect(self, alloc_id: AllocID) -> bool:
+        """Delete an allocation that is over; False when it is not."""
+
+    async def collect_all(self) -> None:
+        """Delete every allocation that is over."""
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,11 +70,25 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 class Deps:
     """The server behind the API, and the agent around it."""
 
-    def __init__(self, server: Server, node_agent: NodeAccess | None, info: AgentInfo, rng: Random) -> None:
+    def __init__(
+        self,
+        server: Server,
+        node_agent: NodeAccess | None,
+        info: AgentInfo,
+        rng: Random,
+        *,
+        reload: Callable[[], None] | None = None,
+    ) -> None:
         self.server = server
         self.node_agent = node_agent
         self.info = info
-        self._rng = rng
+        self.reload = reload
+        self.metrics = Metrics()
+        self.started_at = server.clock.now_ns()
+        # Names this server among others for as long as it runs.
+        self.server_id = server.context.new_id()
+        self.commands = Commands(server.context, server.jobs, job_max_count=server.settings.job_max_count)
+        self.rng = rng
 
     @property
     def state(self) -> State:
@@ -55,5 +97,24 @@ class Deps:
 
     async def read(self, call: Call, keys: Sequence[WatchKey], read: Callable[[], tuple[int, T]]) -> Answer:
         """Answer a read, blocking if the caller asks for it."""
-        index, body = await blocking(call, self.state, keys, read, self._rng)
+        index, body = await blocking(call, self.state, keys, read, self.rng)
         return read_answer(body, index)
+
+    async def list(
+        self,
+        call: Call,
+        keys: Sequence[WatchKey],
+        read: Callable[[], tuple[int, Iterable[T]]],
+        order: Order[T],
+        *,
+        where: Callable[[T], bool] | None = None,
+        view: Callable[[T], Any] | None = None,
+    ) -> Answer:
+        """Answer a list that has pages and filters, blocking if the caller asks for it.
+
+        `where` leaves out what the caller does not mean, `view` is how an object is shown.
+        """
+        page = page_of(call)
+        index, items = await blocking(call, self.state, keys, read, self.rng)
+        found, token = await listed(items, page, order, where=where)
+        return read_answer(Rows(found, view), index, next_token=token)

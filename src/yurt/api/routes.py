@@ -49,10 +49,11 @@ _PATTERN = re.compile(r"^(?P<prefix>[^{]*)(?:\{(?P<name>\w+)\}(?P<suffix>.*))?$"
 
 
 class RouteTable:
-    """The only list of routes."""
+    """The only list of routes, and the region they serve."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    def __init__(self, routes: Iterable[Route], *, region: str = "") -> None:
         self.routes = tuple(routes)
+        self.region = region
         self._exact: dict[str, Route] = {}
         self._subtrees: dict[str, list[tuple[str, str, Route]]] = {}
         for route in self.routes:

@@ -38,7 +38,7 @@ def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
         found = old.job_modify_index if old is not None else 0
         if found != entry.enforce_index:
             return JobOutcome(job=old, conflict=True)
-    if old is not None and same_spec(old, entry.job):
+    if old is not None and not entry.is_new_version and same_spec(old, entry.job):
         _store_evals(state, index, entry.evals, old)
         return JobOutcome(job=old, is_changed=False)
     job = replace(

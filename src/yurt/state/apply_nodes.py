@@ -140,7 +140,13 @@ def _drain_record(old: Node, entry: SetNodeDrain) -> DrainMetadata | None:
     at = time_text(entry.at)
     if entry.drain is not None:
         if old.drain_strategy is None or old.last_drain is None:
-            return DrainMetadata(started_at=at, updated_at=at, status="draining", meta=entry.meta)
+            return DrainMetadata(
+                started_at=at,
+                updated_at=at,
+                status="draining",
+                accessor_id=entry.accessor_id,
+                meta=entry.meta,
+            )
         kept = entry.meta if entry.meta is not None else old.last_drain.meta
         return replace(old.last_drain, updated_at=at, meta=kept)
     if old.drain_strategy is None or old.last_drain is None:

@@ -68,6 +68,7 @@ class SetNodeDrain(_Entry, frozen=True, kw_only=True):
     event: str = ""
     details: dict[str, str] | None = None
     meta: dict[str, str] | None = None
+    accessor_id: str = ""
     is_complete: bool = False
     evals: tuple[Evaluation, ...] = ()
 
@@ -98,6 +99,8 @@ class RegisterJob(_Entry, frozen=True, kw_only=True):
     enforce_index: int | None = None
     submission: JobSubmission | None = None
     scaling: GroupScaling | None = None
+    # Whether it becomes a new version even if nothing differs.
+    is_new_version: bool = False
 
 
 class DeregisterJob(_Entry, frozen=True, kw_only=True):

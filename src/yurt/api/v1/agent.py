@@ -1,36 +1,86 @@
-"""/v1/agent, /v1/status and the public keys."""
+"""/v1/agent, /v1/status, /v1/regions and the public keys."""
 
 from __future__ import annotations
 
-from yurt.api.answer import Answer
+import os
+import platform
+import socket
+from typing import Any
+
+from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
-from yurt.api.routes import Route
+from yurt.api.routes import WRITE, Route
+from yurt.model.decode import BadRequestBody
+from yurt.model.multi_error import multi_error_text
+from yurt.model.times import time_text
+from yurt.model.wire import Wire
 from yurt.version import NOMAD_VERSION, VERSION
 
 JWKS_MAX_AGE_S = 900
+GOSSIP_PORT = 4648
+# What may be in the environment and must not leave the machine.
+_SECRET_WORDS = ("TOKEN", "SECRET", "PASSWORD", "KEY", "LICENSE")
+
+
+class SchedulerWorkersRequest(
+    Wire,
+    frozen=True,
+    kw_only=True,
+    rename={"num_schedulers": "num_schedulers", "enabled_schedulers": "enabled_schedulers"},
+):
+    """How many schedulers to run, and for what."""
+
+    num_schedulers: int = 0
+    enabled_schedulers: tuple[str, ...] | None = None
 
 
 class AgentHandlers:
-    """The handlers of /v1/agent, /v1/status and /.well-known."""
+    """The handlers of /v1/agent, /v1/status, /v1/regions and /.well-known."""
 
     def __init__(self, deps: Deps) -> None:
         self._deps = deps
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
+        reads = (
+            ("/v1/agent/self", self.self, "Describe this agent"),
+            ("/v1/agent/health", self.health, "Say whether the agent is well"),
+            ("/v1/agent/members", self.members, "List the servers that know each other"),
+            ("/v1/agent/host", self.host, "Describe the machine"),
+            ("/v1/agent/schedulers", self.schedulers, "List the schedulers of this server"),
+            ("/v1/regions", self.regions, "List the regions"),
+            ("/.well-known/jwks.json", self.jwks, "List the public keys"),
+        )
+        writes = (
+            ("/v1/agent/join", self.join, "Make this server known to others"),
+            ("/v1/agent/force-leave", self.force_leave, "Forget a server that failed"),
+            ("/v1/agent/reload", self.reload, "Read the configuration again"),
+        )
         return (
+            *(
+                Route(path=path, handlers={"GET": handler}, summary=summary, is_local=True)
+                for path, handler, summary in reads
+            ),
+            *(
+                Route(path=path, handlers=dict.fromkeys(WRITE, handler), summary=summary, is_local=True)
+                for path, handler, summary in writes
+            ),
+            Route(
+                path="/v1/agent/servers",
+                handlers={"GET": self.servers, **dict.fromkeys(WRITE, self.set_servers)},
+                summary="List or set the servers of this client",
+                is_local=True,
+            ),
+            Route(
+                path="/v1/agent/schedulers/config",
+                handlers={"GET": self.scheduler_workers, **dict.fromkeys(WRITE, self.set_scheduler_workers)},
+                summary="Read or set how many schedulers this server runs",
+                is_local=True,
+            ),
             Route(path="/v1/status/leader", handlers={"GET": self.leader}, summary="Name the leader"),
             Route(path="/v1/status/peers", handlers={"GET": self.peers}, summary="List the servers"),
-            Route(path="/v1/agent/self", handlers={"GET": self.self}, summary="Describe this agent"),
-            Route(
-                path="/v1/agent/health",
-                handlers={"GET": self.health},
-                summary="Say whether the agent is well",
-            ),
-            Route(path="/v1/regions", handlers={"GET": self.regions}, summary="List the regions"),
-            Route(path="/.well-known/jwks.json", handlers={"GET": self.jwks}, summary="List the public keys"),
         )
 
     async def leader(self, _call: Call) -> Answer:
@@ -47,38 +97,122 @@ class AgentHandlers:
 
     async def self(self, _call: Call) -> Answer:
         """GET /v1/agent/self."""
-        info = self._deps.info
         return Answer(
-            body={
-                "config": info.config,
-                "member": {
-                    "Name": f"{info.name}.{info.region}",
-                    "Addr": info.rpc_address.rpartition(":")[0],
-                    "Port": int(info.rpc_address.rpartition(":")[2]),
-                    "Status": "alive",
-                    "Tags": {
-                        "build": NOMAD_VERSION,
-                        "dc": info.datacenter,
-                        "region": info.region,
-                        "role": "nomad",
-                        "yurt": VERSION,
-                    },
-                },
-                "stats": self._stats(),
-            }
+            body={"config": self._deps.info.config, "member": self._member(), "stats": self._stats()}
         )
 
     async def health(self, call: Call) -> Answer:
         """GET /v1/agent/health."""
-        kind = call.query.get("type", "")
-        if kind not in ("", "server", "client"):
-            kind = ""
+        kinds = call.values("type") or ["client", "server"]
         body: dict[str, dict[str, object]] = {}
-        if kind in ("", "server"):
-            body["server"] = {"ok": True, "message": "ok"}
-        if kind in ("", "client") and self._deps.info.has_client:
-            body["client"] = {"ok": True, "message": "ok"}
+        if "client" in kinds and self._deps.info.has_client:
+            body["client"] = {"message": "ok", "ok": True}
+        if "server" in kinds:
+            body["server"] = {"message": "ok", "ok": True}
         return Answer(body=body)
+
+    async def members(self, _call: Call) -> Answer:
+        """GET /v1/agent/members."""
+        info = self._deps.info
+        return Answer(
+            body={
+                "ServerName": info.name,
+                "ServerRegion": info.region,
+                "ServerDC": info.datacenter,
+                "Members": [self._member()],
+            }
+        )
+
+    async def servers(self, _call: Call) -> Answer:
+        """GET /v1/agent/servers."""
+        if not self._deps.info.has_client:
+            raise HttpError(501, "Invalid method")
+        return Answer(body=[self._deps.info.rpc_address])
+
+    async def set_servers(self, call: Call) -> Answer:
+        """PUT /v1/agent/servers: a client beside its server needs no other."""
+        if not self._deps.info.has_client:
+            raise HttpError(501, "Invalid method")
+        if not any(call.values("address")):
+            raise HttpError(400, "missing server address")
+        return empty_answer()
+
+    async def join(self, call: Call) -> Answer:
+        """PUT /v1/agent/join: servers find each other through their log, not by gossip."""
+        addresses = [address for address in call.values("address") if address]
+        if not addresses:
+            raise HttpError(400, "missing address to join")
+        refused = "servers find each other through their log; configure the same one"
+        problems = [f"failed to join {address}: {refused}" for address in addresses]
+        return Answer(body={"error": multi_error_text(problems), "num_joined": 0, "warning": ""})
+
+    async def force_leave(self, call: Call) -> Answer:
+        """PUT /v1/agent/force-leave: a server that is not known is no error."""
+        if not call.query.get("node"):
+            raise HttpError(400, "missing node to force leave")
+        try:
+            call.flag("prune")
+        except HttpError:
+            raise HttpError(400, "invalid prune value") from None
+        return empty_answer()
+
+    async def reload(self, _call: Call) -> Answer:
+        """PUT /v1/agent/reload."""
+        if self._deps.reload is not None:
+            self._deps.reload()
+        return empty_answer()
+
+    async def schedulers(self, _call: Call) -> Answer:
+        """GET /v1/agent/schedulers."""
+        worker = {
+            "enabled_schedulers": list(self._deps.server.settings.enabled_schedulers),
+            "id": self._deps.server_id,
+            "started": time_text(self._deps.started_at),
+            "status": "Started",
+            "workload_status": "WaitingToDequeue",
+        }
+        return Answer(body={"schedulers": [worker], "server_id": self._server_name()})
+
+    async def scheduler_workers(self, _call: Call) -> Answer:
+        """GET /v1/agent/schedulers/config."""
+        return Answer(
+            body={
+                "enabled_schedulers": list(self._deps.server.settings.enabled_schedulers),
+                "num_schedulers": 1,
+                "server_id": self._server_name(),
+            }
+        )
+
+    async def set_scheduler_workers(self, call: Call) -> Answer:
+        """PUT /v1/agent/schedulers/config: only what is there already can be asked for."""
+        try:
+            request: SchedulerWorkersRequest = await call.read(SchedulerWorkersRequest)
+        except BadRequestBody as error:
+            raise HttpError(400, f"Invalid request: {error}") from None
+        known = self._deps.server.settings.enabled_schedulers
+        kinds = request.enabled_schedulers or ()
+        if request.num_schedulers < 0 or any(kind not in known for kind in kinds):
+            raise HttpError(400, "Invalid request")
+        if request.num_schedulers not in (0, 1) or (kinds and set(kinds) != set(known)):
+            raise HttpError(
+                501, "this server runs one scheduler for all types; it cannot be changed while it runs"
+            )
+        return await self.scheduler_workers(call)
+
+    async def host(self, call: Call) -> Answer:
+        """GET /v1/agent/host."""
+        if call.query.get("node_id") and call.query.get("server_id"):
+            raise HttpError(400, "Can only forward to either client node or server")
+        return Answer(
+            body={
+                "OS": f"{platform.system().lower()} {platform.release()}",
+                "Network": [{"Hostname": socket.gethostname()}],
+                "ResolvConf": _text_of("/etc/resolv.conf"),
+                "Hosts": _text_of("/etc/hosts"),
+                "Environment": _environment(),
+                "Disk": {},
+            }
+        )
 
     async def jwks(self, _call: Call) -> Answer:
         """GET /.well-known/jwks.json."""
@@ -89,6 +223,39 @@ class AgentHandlers:
             body={"keys": [key.public_jwk() for key in keys]},
             headers={"Cache-Control": f"max-age={JWKS_MAX_AGE_S}"},
         )
+
+    def _server_name(self) -> str:
+        return f"{self._deps.info.name}.{self._deps.info.region}"
+
+    def _member(self) -> dict[str, Any]:
+        info = self._deps.info
+        host, _, port = info.rpc_address.rpartition(":")
+        return {
+            "Name": self._server_name(),
+            "Addr": host,
+            "Port": GOSSIP_PORT,
+            "Tags": {
+                "bootstrap": "1",
+                "build": NOMAD_VERSION,
+                "dc": info.datacenter,
+                "expect": "1",
+                "id": self._deps.server_id,
+                "port": port,
+                "raft_vsn": "3",
+                "region": info.region,
+                "revision": "",
+                "role": "nomad",
+                "rpc_addr": host,
+                "vsn": "1",
+            },
+            "Status": "alive",
+            "ProtocolMin": 1,
+            "ProtocolMax": 5,
+            "ProtocolCur": 2,
+            "DelegateMin": 2,
+            "DelegateMax": 5,
+            "DelegateCur": 4,
+        }
 
     def _stats(self) -> dict[str, dict[str, str]]:
         state = self._deps.state
@@ -109,3 +276,19 @@ class AgentHandlers:
             },
             "runtime": {"version": VERSION},
         }
+
+
+def _text_of(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        return f"{path} cannot be read: {error.strerror}"
+
+
+def _environment() -> dict[str, str]:
+    """The agent's environment, without what must stay secret."""
+    return {
+        name: "<redacted>" if any(word in name.upper() for word in _SECRET_WORDS) else value
+        for name, value in os.environ.items()
+    }

@@ -136,7 +136,7 @@ def alloc_view(alloc: Allocation, *, with_job: bool = True) -> AllocView:
         shared_resources=shared,
         task_resources=tasks,
         allocated_resources=alloc.resources,
-        metrics=_decode_metric(alloc.metrics) if alloc.metrics else None,
+        metrics=alloc_metric(alloc.metrics),
         desired_status=alloc.desired_status,
         desired_description=alloc.desired_description,
         desired_transition=transition if transition != DesiredTransition() else None,
@@ -162,7 +162,11 @@ def alloc_view(alloc: Allocation, *, with_job: bool = True) -> AllocView:
 
 
 def alloc_stub(
-    alloc: Allocation, *, with_resources: bool = False, with_task_states: bool = True
+    alloc: Allocation,
+    *,
+    with_resources: bool = False,
+    with_task_states: bool = True,
+    with_messages: bool = True,
 ) -> AllocListStub:
     """Show an allocation in short."""
     return AllocListStub(
@@ -182,7 +186,9 @@ def alloc_stub(
         client_status=alloc.client_status,
         client_description=alloc.client_description,
         desired_transition=alloc.desired_transition or _NO_TRANSITION,
-        task_states=task_state_views(alloc.task_states) if with_task_states else None,
+        task_states=(
+            task_state_views(alloc.task_states, with_messages=with_messages) if with_task_states else None
+        ),
         deployment_status=alloc.deployment_status,
         followup_eval_id=alloc.followup_eval_id,
         next_allocation=alloc.next_allocation,
@@ -196,17 +202,25 @@ def alloc_stub(
     )
 
 
+def alloc_metric(encoded: bytes) -> AllocMetric | None:
+    """Why an allocation went where it went."""
+    return _decode_metric(encoded) if encoded else None
+
+
 _NO_TRANSITION = DesiredTransition()
 
 
-def task_state_views(encoded: bytes) -> dict[str, TaskStateView] | None:
+def task_state_views(encoded: bytes, *, with_messages: bool = True) -> dict[str, TaskStateView] | None:
     """Show task states with every member, their events told in words."""
     if not encoded:
         return None
-    return {name: _task_state_view(state) for name, state in decode_task_states(encoded).items()}
+    return {
+        name: _task_state_view(state, with_messages=with_messages)
+        for name, state in decode_task_states(encoded).items()
+    }
 
 
-def _task_state_view(state: TaskState) -> TaskStateView:
+def _task_state_view(state: TaskState, *, with_messages: bool) -> TaskStateView:
     return TaskStateView(
         state=state.state,
         failed=state.failed,
@@ -214,13 +228,19 @@ def _task_state_view(state: TaskState) -> TaskStateView:
         last_restart=state.last_restart,
         started_at=state.started_at,
         finished_at=state.finished_at,
-        events=tuple(_event_view(event) for event in state.events) if state.events is not None else None,
+        events=(
+            tuple(_event_view(event, with_messages=with_messages) for event in state.events)
+            if state.events is not None
+            else None
+        ),
         paused=state.paused,
     )
 
 
-def _event_view(event: TaskEvent) -> TaskEventView:
+def _event_view(event: TaskEvent, *, with_messages: bool) -> TaskEventView:
     members: Mapping[str, Any] = msgspec.structs.asdict(event)
+    if not with_messages:
+        return TaskEventView(**members)
     return TaskEventView(**{**members, "display_message": display_message(event)})
 
 

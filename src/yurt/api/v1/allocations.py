@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from yurt.api.answer import Answer
 from yurt.api.call import ALL_NAMESPACES, Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.filter.values import Getters, define_members
 from yurt.api.ids import checked_prefix, checked_uuid
-from yurt.api.routes import Route
-from yurt.api.v1.alloc_views import AllocListStub, AllocView, alloc_stub, alloc_view
+from yurt.api.listing import by_id, by_index
+from yurt.api.routes import ANY_METHOD, WRITE, Route
+from yurt.api.rows import Rows
+from yurt.api.v1.alloc_views import (
+    AllocListStub,
+    AllocView,
+    alloc_metric,
+    alloc_stub,
+    alloc_view,
+    legacy_resources,
+    task_state_views,
+)
+from yurt.api.v1.client_checks import CheckReader
 from yurt.api.v1.found import found
-from yurt.api.v1.paging import page
+from yurt.model.alloc import Allocation
+from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID
+from yurt.server.commands.allocs import AllocNotFound
+
+BY_ID = by_id(lambda alloc: alloc.id)
+BY_INDEX = by_index(lambda alloc: alloc.create_index, lambda alloc: alloc.id)
+
+
+def _filter_members() -> Getters:
+    """What filters see of an allocation: the API's members, made only when an expression names them."""
+    own = {name for name in dir(Allocation) if not name.startswith("_")}
+    fields = dict(zip(AllocView.__struct_encode_fields__, AllocView.__struct_fields__, strict=True))
+    return {
+        **{wire: attrgetter(name) for wire, name in fields.items() if name in own},
+        "Resources": lambda alloc: legacy_resources(alloc.resources)[0],
+        "SharedResources": lambda alloc: legacy_resources(alloc.resources)[1],
+        "TaskResources": lambda alloc: legacy_resources(alloc.resources)[2],
+        "AllocatedResources": attrgetter("resources"),
+        "Metrics": lambda alloc: alloc_metric(alloc.metrics),
+        "TaskStates": lambda alloc: task_state_views(alloc.task_states),
+    }
+
+
+define_members(Allocation, _filter_members())
 
 
 class AllocationHandlers:
@@ -19,50 +56,67 @@ class AllocationHandlers:
 
     def __init__(self, deps: Deps) -> None:
         self._deps = deps
+        self._checks = CheckReader(deps)
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
         return (
-            Route(path="/v1/allocations", handlers={"GET": self.list}, summary="List allocations"),
             Route(
-                path="/v1/allocation/{alloc_id}", handlers={"GET": self.read}, summary="Read an allocation"
+                path="/v1/allocations",
+                handlers={"GET": self.list},
+                summary="List allocations",
+                response=list[AllocListStub],
+            ),
+            Route(
+                path="/v1/allocation/{alloc_id}/stop",
+                handlers=dict.fromkeys(WRITE, self.stop),
+                summary="Stop an allocation and place it anew",
+            ),
+            Route(
+                path="/v1/allocation/{alloc_id}/services",
+                handlers={"GET": self.services},
+                summary="List the services of an allocation",
+                response=list[ServiceRegistration],
+            ),
+            Route(
+                path="/v1/allocation/{alloc_id}/checks",
+                handlers=dict.fromkeys(ANY_METHOD, self._checks.read),
+                summary="Read the results of an allocation's checks",
+            ),
+            Route(
+                path="/v1/allocation/{alloc_id}",
+                handlers={"GET": self.read},
+                summary="Read an allocation",
+                response=AllocView,
             ),
         )
 
     async def list(self, call: Call) -> Answer:
         """GET /v1/allocations."""
         prefix = checked_prefix("alloc", call.query.get("prefix", ""))
+        namespace = call.namespace
         with_resources = call.flag("resources")
-        with_states = call.query.get("task_states", "") == "" or call.flag("task_states")
-        state = self._deps.state
+        with_states = call.flag("task_states", default=True)
+        table = self._deps.state.allocs
 
-        def read() -> tuple[int, tuple[list[AllocListStub], str]]:
-            allocs = [
-                alloc
-                for alloc in state.allocs
-                if call.namespace in (ALL_NAMESPACES, alloc.job.namespace) and alloc.id.startswith(prefix)
-            ]
-            shown, token = page(
-                call,
-                allocs,
-                order=(lambda a: (a.id,)) if prefix else (lambda a: (a.create_index, a.id)),
-                token=(lambda a: a.id) if prefix else (lambda a: f"{a.create_index}.{a.id}"),
-            )
-            stubs = [
-                alloc_stub(alloc, with_resources=with_resources, with_task_states=with_states)
-                for alloc in shown
-            ]
-            return state.allocs.index, (stubs, token)
+        def is_meant(alloc: Allocation) -> bool:
+            return namespace in (ALL_NAMESPACES, alloc.job.namespace) and alloc.id.startswith(prefix)
 
-        answer = await self._deps.read(call, [("allocs", None)], read)
-        answer.body, answer.next_token = answer.body
-        return answer
+        def view(alloc: Allocation) -> AllocListStub:
+            return alloc_stub(alloc, with_resources=with_resources, with_task_states=with_states)
+
+        return await self._deps.list(
+            call,
+            [("allocs", None)],
+            lambda: (table.index, table),
+            BY_ID if prefix else BY_INDEX,
+            where=is_meant,
+            view=view,
+        )
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/allocation/<id>."""
-        if "/" in call.path["alloc_id"]:
-            raise HttpError(404, "resource not found")
-        alloc_id = AllocID(checked_uuid("alloc", call.path["alloc_id"]))
+        alloc_id = _alloc_id(call)
         state = self._deps.state
 
         def read() -> tuple[int, AllocView | None]:
@@ -72,3 +126,35 @@ class AllocationHandlers:
             return alloc.modify_index, alloc_view(alloc)
 
         return found(await self._deps.read(call, [("allocs", alloc_id)], read), "alloc not found")
+
+    async def stop(self, call: Call) -> Answer:
+        """PUT /v1/allocation/<id>/stop."""
+        alloc_id = _alloc_id(call)
+        try:
+            done = await self._deps.commands.allocs.stop(
+                alloc_id,
+                no_shutdown_delay=call.flag("no_shutdown_delay"),
+                reschedule=call.flag("reschedule"),
+            )
+        except AllocNotFound as error:
+            raise HttpError(404, str(error)) from None
+        return Answer(body={"EvalID": done.eval_id, "Index": done.index}, index=done.index)
+
+    async def services(self, call: Call) -> Answer:
+        """GET /v1/allocation/<id>/services."""
+        alloc_id, namespace = _alloc_id(call), call.namespace
+        state = self._deps.state
+
+        def read() -> tuple[int, Rows | None]:
+            alloc = state.allocs.get(alloc_id)
+            is_there = alloc is not None and alloc.namespace == namespace
+            return max(state.services.index, 1), Rows(state.services.of_alloc(alloc_id)) if is_there else None
+
+        keys = [("services", None), ("allocs", alloc_id)]
+        return found(await self._deps.read(call, keys, read), "allocation not found")
+
+
+def _alloc_id(call: Call) -> AllocID:
+    if "/" in call.path["alloc_id"]:
+        raise HttpError(404, "resource not found")
+    return AllocID(checked_uuid("alloc", call.path["alloc_id"]))

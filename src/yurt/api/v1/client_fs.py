@@ -30,6 +30,7 @@ from yurt.model.task_state import TASK_PENDING
 from yurt.model.wire import AllocID
 
 METHODS = ("GET", "PUT", "POST", "DELETE", "HEAD")
+READABLE = ("HEAD", "GET")
 
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
@@ -66,6 +67,7 @@ class ClientFsHandlers:
                     path=f"/v1/client/fs/{name}/{{alloc_id}}",
                     handlers=dict.fromkeys(METHODS, handler),
                     summary=summary,
+                    cors=READABLE,
                 )
                 for name, (handler, summary) in actions.items()
             ),

@@ -2,84 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from yurt.api.answer import Answer
 from yurt.api.call import ALL_NAMESPACES, Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.listing import by_namespace
 from yurt.api.routes import WRITE, Route
-from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
 from yurt.api.v1.found import found
+from yurt.api.v1.job_intake import Intake, JobIntake
+from yurt.api.v1.job_messages import (
+    JobDeregisterResponse,
+    JobEvaluateRequest,
+    JobRegisterRequest,
+    JobRegisterResponse,
+    SubmissionForm,
+)
 from yurt.api.v1.job_views import JobListStub, job_stub
-from yurt.api.v1.paging import page
-from yurt.model.canonical import canonical_job
-from yurt.model.deployment import Deployment
-from yurt.model.evaluation import Evaluation
-from yurt.model.forms import JobForm
-from yurt.model.go_types import Folded, FoldedAs, Uint64
 from yurt.model.job import JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, SYSTEM, Job, JobKey
-from yurt.model.job_summary import JobSummary
+from yurt.model.job_submission import SUBMISSION_BYTES_MAX, JobSubmission
 from yurt.model.multi_error import warnings_text
-from yurt.model.validate import JobRules, job_errors, job_warnings
-from yurt.model.wire import DEFAULT_NAMESPACE, JobID, Wire
-from yurt.server.commands.jobs import JobRefused
+from yurt.model.validate import source_size_warning
+from yurt.model.wire import JobID
+from yurt.server.commands.jobs import JobRefused, JobRegistered
 
 EVAL_PRIORITY_TEXT = "Eval priority must be between 1 and 100 inclusively"
 
-
-class JobRegisterRequest(Wire, frozen=True, kw_only=True):
-    """The body of a registration."""
-
-    job: Annotated[Folded | None, FoldedAs(JobForm)] = None
-    enforce_index: bool = False
-    job_modify_index: Uint64 = 0
-    policy_override: bool = False
-    preserve_counts: bool = False
-    preserve_resources: bool = False
-    eval_priority: int = 0
-    region: str = ""
-    namespace: str = ""
-    secret_id: str = ""
-
-
-class JobEvaluateRequest(Wire, frozen=True, kw_only=True):
-    """The body of a forced evaluation."""
-
-    class EvalOptions(Wire, frozen=True, kw_only=True):
-        """What to do besides."""
-
-        force_reschedule: bool = False
-
-    job_id: str = ""
-    eval_options: EvalOptions = EvalOptions()
-
-
-class JobRegisterResponse(Wire, frozen=True, kw_only=True):
-    """The answer to a registration."""
-
-    eval_id: str
-    eval_create_index: int
-    job_modify_index: int
-    warnings: str
-    index: int
-    last_contact: int = 0
-    known_leader: bool = False
-    next_token: str = ""
-
-
-class JobDeregisterResponse(Wire, frozen=True, kw_only=True):
-    """The answer to stopping a job."""
-
-    eval_id: str
-    eval_create_index: int
-    job_modify_index: int
-    volume_eval_id: str = ""
-    volume_eval_index: int = 0
-    index: int
-    last_contact: int = 0
-    known_leader: bool = False
-    next_token: str = ""
+JOBS_IN_ORDER = by_namespace(lambda job: job.namespace, lambda job: job.id)
 
 
 class JobHandlers:
@@ -87,44 +37,29 @@ class JobHandlers:
 
     def __init__(self, deps: Deps) -> None:
         self._deps = deps
+        self._intake = JobIntake(deps)
 
-    def routes(self) -> tuple[Route, ...]:
-        """Their part of the route table."""
+    def collection_routes(self) -> tuple[Route, ...]:
+        """The routes of all jobs together."""
         return (
             Route(
                 path="/v1/jobs",
                 handlers={"GET": self.list, **dict.fromkeys(WRITE, self.register)},
                 summary="List jobs, register a job",
+                request=JobRegisterRequest,
+                response=list[JobListStub],
             ),
+        )
+
+    def routes(self) -> tuple[Route, ...]:
+        """The routes of one job; the last takes every id, so those with an action come before it."""
+        return (
             Route(
                 path="/v1/job/{job_id}/evaluate",
                 handlers=dict.fromkeys(WRITE, self.evaluate),
                 summary="Evaluate a job anew",
-            ),
-            Route(
-                path="/v1/job/{job_id}/allocations",
-                handlers={"GET": self.allocations},
-                summary="List the allocations of a job",
-            ),
-            Route(
-                path="/v1/job/{job_id}/evaluations",
-                handlers={"GET": self.evaluations},
-                summary="List the evaluations of a job",
-            ),
-            Route(
-                path="/v1/job/{job_id}/summary",
-                handlers=dict.fromkeys(("GET", *WRITE, "DELETE"), self.summary),
-                summary="Count the allocations of a job",
-            ),
-            Route(
-                path="/v1/job/{job_id}/deployments",
-                handlers={"GET": self.deployments},
-                summary="List the deployments of a job",
-            ),
-            Route(
-                path="/v1/job/{job_id}/deployment",
-                handlers={"GET": self.deployment},
-                summary="Read the newest deployment of a job",
+                request=JobEvaluateRequest,
+                response=JobRegisterResponse,
             ),
             Route(
                 path="/v1/job/{job_id}",
@@ -134,37 +69,35 @@ class JobHandlers:
                     "DELETE": self.deregister,
                 },
                 summary="Read, register or stop a job",
+                request=JobRegisterRequest,
+                response=Job,
             ),
         )
 
     async def list(self, call: Call) -> Answer:
         """GET /v1/jobs."""
-        prefix = call.query.get("prefix", "")
+        prefix, namespace = call.query.get("prefix", ""), call.namespace
         with_meta = call.flag("meta")
         state = self._deps.state
 
-        def read() -> tuple[int, tuple[list[JobListStub], str]]:
-            jobs = [
-                job
-                for job in state.jobs
-                if call.namespace in (ALL_NAMESPACES, job.namespace) and job.id.startswith(prefix)
-            ]
-            shown, token = page(
-                call,
-                jobs,
-                order=lambda job: (job.namespace, job.id),
-                token=lambda job: f"{job.namespace}.{job.id}",
-            )
-            stubs = [job_stub(job, state.job_summaries.get(job.key), with_meta=with_meta) for job in shown]
-            return max(state.jobs.index, state.job_summaries.index), (stubs, token)
+        def is_meant(job: Job) -> bool:
+            return namespace in (ALL_NAMESPACES, job.namespace) and job.id.startswith(prefix)
 
-        answer = await self._deps.read(call, [("jobs", None), ("job-summaries", None)], read)
-        answer.body, answer.next_token = answer.body
-        return answer
+        def view(job: Job) -> JobListStub:
+            return job_stub(job, state.job_summaries.get(job.key), with_meta=with_meta)
+
+        return await self._deps.list(
+            call,
+            [("jobs", None), ("job-summaries", None)],
+            lambda: (max(state.jobs.index, state.job_summaries.index), state.jobs),
+            JOBS_IN_ORDER,
+            where=is_meant,
+            view=view,
+        )
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/job/<id>."""
-        key = self._key(call)
+        key = job_key(call)
         state = self._deps.state
 
         def read() -> tuple[int, Job | None]:
@@ -184,32 +117,46 @@ class JobHandlers:
         if "job_id" in call.path and call.path["job_id"] != job_id:
             raise HttpError(400, "Job ID does not match name")
         _check_early(request)
-        job = self._stored_form(call, request.job, request.namespace, request.region)
-        warnings = self._validated(job)
-        registered = await self._deps.server.jobs.register(
+        job = self._intake.stored_form(
+            request.job,
+            Intake(
+                region=request.region or call.region or request.job.get("Region", ""),
+                namespace=(
+                    call.query.get("namespace") or request.namespace or request.job.get("Namespace", "")
+                ),
+                preserve_counts=request.preserve_counts,
+                preserve_resources=request.preserve_resources,
+            ),
+        )
+        errors = self._intake.errors(job)
+        if errors is not None:
+            raise JobRefused(str(errors))
+        warnings = self._intake.warnings(job)
+        submission = _submission(request.submission, job)
+        if submission is not None and submission.size_bytes > SUBMISSION_BYTES_MAX:
+            warnings.append(source_size_warning(submission.size_bytes, most=SUBMISSION_BYTES_MAX))
+            submission = None
+        registered = await self._deps.commands.jobs.register(
             job,
             eval_priority=request.eval_priority,
             enforce_index=request.job_modify_index if request.enforce_index else None,
+            submission=submission,
         )
-        return Answer(
-            body=JobRegisterResponse(
-                eval_id=registered.eval_id,
-                eval_create_index=registered.index if registered.eval_id else 0,
-                job_modify_index=registered.job_modify_index,
-                warnings=warnings,
-                index=registered.index,
-            ),
-            index=registered.index,
-        )
+        return registration_answer(registered, warnings=warnings_text(warnings))
 
     async def deregister(self, call: Call) -> Answer:
         """DELETE /v1/job/<id>."""
+        purge = call.flag("purge")
         priority = call.integer("eval_priority")
         if priority > 0 and not JOB_PRIORITY_MIN <= priority <= JOB_PRIORITY_MAX:
             raise HttpError(400, EVAL_PRIORITY_TEXT)
         call.flag("global")
-        done = await self._deps.server.jobs.deregister(
-            self._key(call), purge=call.flag("purge"), eval_priority=max(0, priority)
+        no_shutdown_delay = _no_shutdown_delay(call)
+        done = await self._deps.commands.jobs.deregister(
+            job_key(call),
+            purge=purge,
+            eval_priority=max(0, priority),
+            no_shutdown_delay=no_shutdown_delay,
         )
         return Answer(
             body=JobDeregisterResponse(
@@ -223,114 +170,58 @@ class JobHandlers:
 
     async def evaluate(self, call: Call) -> Answer:
         """PUT /v1/job/<id>/evaluate."""
+        force_reschedule = False
         if call.headers.get("content-length", "0") != "0":
             request: JobEvaluateRequest = await call.read(JobEvaluateRequest)
             if not request.job_id:
                 raise HttpError(400, "Job ID must be specified")
             if request.job_id != call.path["job_id"]:
                 raise HttpError(400, "JobID not same as job name")
-        done = await self._deps.server.jobs.evaluate(self._key(call))
-        return Answer(
-            body=JobRegisterResponse(
-                eval_id=done.eval_id,
-                eval_create_index=done.index,
-                job_modify_index=done.job_modify_index,
-                warnings="",
-                index=done.index,
-            ),
+            force_reschedule = request.eval_options.force_reschedule
+        done = await self._deps.commands.jobs.evaluate(job_key(call), force_reschedule=force_reschedule)
+        return registration_answer(done, warnings="")
+
+
+def job_key(call: Call) -> JobKey:
+    """The job that a path means."""
+    return JobKey(call.namespace, JobID(call.path["job_id"]))
+
+
+def registration_answer(done: JobRegistered, *, warnings: str) -> Answer:
+    """The answer to a change that made an evaluation."""
+    return Answer(
+        body=JobRegisterResponse(
+            eval_id=done.eval_id,
+            eval_create_index=done.index if done.eval_id else 0,
+            job_modify_index=done.job_modify_index,
+            warnings=warnings,
             index=done.index,
-        )
+        ),
+        index=done.index,
+    )
 
-    async def allocations(self, call: Call) -> Answer:
-        """GET /v1/job/<id>/allocations."""
-        key = self._key(call)
-        if not key.id:
-            raise HttpError(500, "missing job ID")
-        every = call.query.get("all", "") in ("1", "t", "T", "TRUE", "true", "True")
-        state = self._deps.state
 
-        def read() -> tuple[int, list[AllocListStub]]:
-            job = state.jobs.get(key)
-            return state.allocs.index, [
-                alloc_stub(alloc)
-                for alloc in state.allocs.of_job(key)
-                if every or job is None or alloc.job.create_index == job.create_index
-            ]
+def _submission(form: SubmissionForm | None, job: Job) -> JobSubmission | None:
+    if form is None or not form.source:
+        return None
+    return JobSubmission(
+        source=form.source,
+        format=form.format,
+        variable_flags=form.variable_flags,
+        variables=form.variables,
+        namespace=job.namespace,
+        job_id=job.id,
+    )
 
-        return await self._deps.read(call, [("allocs-of-job", key)], read)
 
-    async def evaluations(self, call: Call) -> Answer:
-        """GET /v1/job/<id>/evaluations."""
-        key = self._key(call)
-        state = self._deps.state
-
-        def read() -> tuple[int, list[Evaluation]]:
-            return state.evals.index, state.evals.of_job(key)
-
-        return await self._deps.read(call, [("evals-of-job", key)], read)
-
-    async def summary(self, call: Call) -> Answer:
-        """/v1/job/<id>/summary."""
-        key = self._key(call)
-        state = self._deps.state
-
-        def read() -> tuple[int, JobSummary | None]:
-            summary = state.job_summaries.get(key)
-            return (summary.modify_index if summary is not None else state.job_summaries.index), summary
-
-        return found(await self._deps.read(call, [("job-summaries", key)], read), "job not found")
-
-    async def deployments(self, call: Call) -> Answer:
-        """GET /v1/job/<id>/deployments."""
-        key = self._key(call)
-        state = self._deps.state
-
-        def read() -> tuple[int, list[Deployment]]:
-            return state.deployments.index, state.deployments.of_job(key)
-
-        return await self._deps.read(call, [("deployments-of-job", key)], read)
-
-    async def deployment(self, call: Call) -> Answer:
-        """GET /v1/job/<id>/deployment."""
-        key = self._key(call)
-        state = self._deps.state
-
-        def read() -> tuple[int, Deployment | None]:
-            newest = state.deployments.latest_of_job(key)
-            return (newest.modify_index if newest is not None else state.deployments.index), newest
-
-        return await self._deps.read(call, [("deployments-of-job", key)], read)
-
-    def _key(self, call: Call) -> JobKey:
-        return JobKey(call.namespace, JobID(call.path["job_id"]))
-
-    def _stored_form(self, call: Call, job: Folded, namespace: str, region: str) -> Job:
-        wanted = region or call.query.get("region") or job.get("Region") or ""
-        own = self._deps.info.region
-        if wanted in ("", "global"):
-            wanted = own
-        if wanted != own:
-            raise HttpError(500, "No path to region")
-        space = call.query.get("namespace") or namespace or job.get("Namespace") or DEFAULT_NAMESPACE
-        existing = self._deps.state.jobs.get(JobKey(space, JobID(job["ID"])))
-        new_id = self._deps.server.context.new_id
-        return canonical_job(job, region=wanted, new_id=new_id, namespace=space, existing=existing)
-
-    def _validated(self, job: Job) -> str:
-        """The warnings about a job. Raises JobRefused with all that is wrong."""
-        state = self._deps.state
-        namespace = state.namespaces.get(job.namespace)
-        rules = JobRules(
-            count_max=self._deps.server.settings.job_max_count,
-            namespace_exists=namespace is not None,
-            node_pool_exists=job.node_pool in state.node_pools,
-            capabilities=namespace.capabilities if namespace is not None else None,
-        )
-        errors = job_errors(job, rules)
-        if errors is not None:
-            raise JobRefused(str(errors))
-        oversubscription = state.scheduler_configuration.memory_oversubscription_enabled
-        return warnings_text(job_warnings(job, memory_oversubscription=oversubscription))
+def _no_shutdown_delay(call: Call) -> bool:
+    try:
+        return call.flag("no_shutdown_delay")
+    except HttpError as error:
+        # The name is followed by a stray letter, which clients have seen for years.
+        raise HttpError(
+            error.status, error.text.replace('"no_shutdown_delay"', '"no_shutdown_delay"q', 1)
+        ) from None
 
 
 def _check_early(request: JobRegisterRequest) -> None:

@@ -9,12 +9,86 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_prefix, checked_uuid
-from yurt.api.routes import Route
+from yurt.api.listing import by_id
+from yurt.api.routes import WRITE, Route
+from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import AllocView, alloc_view
 from yurt.api.v1.found import found
 from yurt.api.v1.node_views import NodeListStub, node_stub, node_view
-from yurt.api.v1.paging import page
-from yurt.model.wire import NodeID
+from yurt.model.go_types import Duration
+from yurt.model.node import Node
+from yurt.model.wire import NodeID, Wire, wire_names
+from yurt.server.commands.node_operations import NodeChanged
+
+BY_ID = by_id(lambda node: node.id)
+
+
+class DrainSpec(Wire, frozen=True, kw_only=True):
+    """How to empty a node."""
+
+    deadline: Duration = 0
+    ignore_system_jobs: bool = False
+
+
+class DrainRequest(Wire, frozen=True, kw_only=True):
+    """Begin, change or end a drain."""
+
+    drain_spec: DrainSpec | None = None
+    mark_eligible: bool = False
+    meta: dict[str, str] | None = None
+
+
+class EligibilityRequest(Wire, frozen=True, kw_only=True):
+    """Let work onto a node, or keep it off."""
+
+    node_id: str = ""
+    eligibility: str = ""
+
+
+class NodeChangeResponse(Wire, frozen=True, kw_only=True):
+    """The answer to a drain or a change of eligibility."""
+
+    node_modify_index: int
+    eval_ids: tuple[str, ...] | None
+    eval_create_index: int
+    index: int
+
+
+class ServerAddress(
+    Wire,
+    frozen=True,
+    kw_only=True,
+    rename=wire_names(
+        rpc_advertise_addr="RPCAdvertiseAddr",
+        rpc_major_version="RPCMajorVersion",
+        rpc_minor_version="RPCMinorVersion",
+    ),
+):
+    """Where a server can be reached."""
+
+    rpc_advertise_addr: str
+    rpc_major_version: int = 1
+    rpc_minor_version: int = 1
+    datacenter: str = ""
+
+
+class NodeUpdateResponse(Wire, frozen=True, kw_only=True, rename=wire_names(leader_rpc_addr="LeaderRPCAddr")):
+    """The answer to an evaluation or a purge of a node."""
+
+    heartbeat_ttl: int = 0
+    eval_ids: tuple[str, ...] | None = None
+    eval_create_index: int = 0
+    node_modify_index: int = 0
+    features: int = 0
+    leader_rpc_addr: str = ""
+    num_nodes: int = 0
+    servers: tuple[ServerAddress, ...] | None = None
+    scheduling_eligibility: str = ""
+    signed_identity: str | None = None
+    index: int = 0
+    last_contact: int = 0
+    known_leader: bool = False
+    next_token: str = ""
 
 
 class NodeHandlers:
@@ -26,37 +100,77 @@ class NodeHandlers:
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
         return (
-            Route(path="/v1/nodes", handlers={"GET": self.list}, summary="List nodes"),
+            Route(
+                path="/v1/nodes",
+                handlers={"GET": self.list},
+                summary="List nodes",
+                response=list[NodeListStub],
+            ),
+            Route(
+                path="/v1/node/{node_id}/evaluate",
+                handlers=dict.fromkeys(WRITE, self.evaluate),
+                summary="Have every job of a node looked at again",
+                response=NodeUpdateResponse,
+            ),
             Route(
                 path="/v1/node/{node_id}/allocations",
                 handlers={"GET": self.allocations},
                 summary="List the allocations of a node",
+                response=list[AllocView],
             ),
-            Route(path="/v1/node/{node_id}", handlers={"GET": self.read}, summary="Read a node"),
+            Route(
+                path="/v1/node/{node_id}/drain",
+                handlers=dict.fromkeys(WRITE, self.drain),
+                summary="Empty a node, or stop doing so",
+                request=DrainRequest,
+                response=NodeChangeResponse,
+            ),
+            Route(
+                path="/v1/node/{node_id}/eligibility",
+                handlers=dict.fromkeys(WRITE, self.eligibility),
+                summary="Let new work onto a node, or keep it off",
+                request=EligibilityRequest,
+                response=NodeChangeResponse,
+            ),
+            Route(
+                path="/v1/node/{node_id}/purge",
+                handlers=dict.fromkeys(WRITE, self.purge),
+                summary="Forget a node",
+                response=NodeUpdateResponse,
+            ),
+            Route(
+                path="/v1/node/{node_id}",
+                handlers={"GET": self.read},
+                summary="Read a node",
+                response=Node,
+            ),
         )
 
     async def list(self, call: Call) -> Answer:
-        """GET /v1/nodes."""
+        """GET /v1/nodes: always in the order of ids."""
         prefix = checked_prefix("node", call.query.get("prefix", ""))
+        call.query.pop("reverse", None)
         try:
             with_resources, with_os = call.flag("resources"), call.flag("os")
         except HttpError as error:
             raise HttpError(400, f"Failed to parse node list fields: {error.text}") from None
-        state = self._deps.state
+        table = self._deps.state.nodes
 
-        def read() -> tuple[int, tuple[list[NodeListStub], str]]:
-            nodes = [node for node in state.nodes if node.id.startswith(prefix)]
-            shown, token = page(call, nodes, order=lambda node: (node.id,), token=lambda node: node.id)
-            stubs = [node_stub(node, with_resources=with_resources, with_os=with_os) for node in shown]
-            return state.nodes.index, (stubs, token)
+        def view(node: Node) -> NodeListStub:
+            return node_stub(node, with_resources=with_resources, with_os=with_os)
 
-        answer = await self._deps.read(call, [("nodes", None)], read)
-        answer.body, answer.next_token = answer.body
-        return answer
+        return await self._deps.list(
+            call,
+            [("nodes", None)],
+            lambda: (table.index, table),
+            BY_ID,
+            where=lambda node: node.id.startswith(prefix),
+            view=view,
+        )
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/node/<id>."""
-        node_id = self._node_id(call)
+        node_id = _node_id(call)
         state = self._deps.state
 
         def read() -> tuple[int, dict[str, Any] | None]:
@@ -69,15 +183,72 @@ class NodeHandlers:
 
     async def allocations(self, call: Call) -> Answer:
         """GET /v1/node/<id>/allocations."""
-        node_id = self._node_id(call)
+        node_id = _node_id(call)
         state = self._deps.state
 
-        def read() -> tuple[int, list[AllocView]]:
-            return max(state.allocs.index, 1), [alloc_view(alloc) for alloc in state.allocs.of_node(node_id)]
+        def read() -> tuple[int, Rows]:
+            return max(state.allocs.index, 1), Rows(state.allocs.of_node(node_id), alloc_view)
 
         return await self._deps.read(call, [("allocs-of-node", node_id)], read)
 
-    def _node_id(self, call: Call) -> NodeID:
-        if not call.path["node_id"]:
-            raise HttpError(500, "missing node ID")
-        return NodeID(checked_uuid("node", call.path["node_id"]))
+    async def drain(self, call: Call) -> Answer:
+        """PUT /v1/node/<id>/drain."""
+        request: DrainRequest = await call.read(DrainRequest)
+        spec = request.drain_spec
+        done = await self._deps.commands.nodes.drain(
+            _node_id(call),
+            deadline=spec.deadline if spec is not None else None,
+            ignore_system_jobs=spec is not None and spec.ignore_system_jobs,
+            mark_eligible=request.mark_eligible,
+            meta=request.meta,
+        )
+        return _change_answer(done)
+
+    async def eligibility(self, call: Call) -> Answer:
+        """PUT /v1/node/<id>/eligibility: a node named in the body wins over the path's."""
+        request: EligibilityRequest = await call.read(EligibilityRequest)
+        node_id = NodeID(checked_uuid("node", request.node_id)) if request.node_id else _node_id(call)
+        return _change_answer(await self._deps.commands.nodes.set_eligibility(node_id, request.eligibility))
+
+    async def evaluate(self, call: Call) -> Answer:
+        """PUT /v1/node/<id>/evaluate."""
+        done = await self._deps.commands.nodes.evaluate(_node_id(call))
+        address = self._deps.info.rpc_address
+        body = NodeUpdateResponse(
+            eval_ids=done.eval_ids or None,
+            eval_create_index=done.index,
+            leader_rpc_addr=address,
+            num_nodes=len(self._deps.state.nodes),
+            servers=(ServerAddress(rpc_advertise_addr=address, datacenter=self._deps.info.datacenter),),
+            index=done.index,
+        )
+        return Answer(body=body, index=done.index)
+
+    async def purge(self, call: Call) -> Answer:
+        """PUT /v1/node/<id>/purge."""
+        done = await self._deps.commands.nodes.purge(_node_id(call))
+        body = NodeUpdateResponse(
+            eval_ids=done.eval_ids or None,
+            eval_create_index=done.index if done.eval_ids else 0,
+            node_modify_index=done.node_modify_index,
+            index=done.index,
+        )
+        return Answer(body=body, index=done.index)
+
+
+def _node_id(call: Call) -> NodeID:
+    if not call.path["node_id"]:
+        raise HttpError(500, "missing node ID")
+    return NodeID(checked_uuid("node", call.path["node_id"]))
+
+
+def _change_answer(done: NodeChanged) -> Answer:
+    return Answer(
+        body=NodeChangeResponse(
+            node_modify_index=done.node_modify_index,
+            eval_ids=done.eval_ids or None,
+            eval_create_index=done.index if done.eval_ids else 0,
+            index=done.index,
+        ),
+        index=done.index,
+    )

@@ -1,4 +1,4 @@
-"""/v1/operator: snapshots of all State."""
+"""/v1/operator: how the cluster schedules, its servers, snapshots of all State."""
 
 from __future__ import annotations
 
@@ -6,16 +6,69 @@ import asyncio
 import base64
 import os
 import tempfile
+import uuid
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
 from pathlib import Path
 
-from yurt.api.answer import Answer
+from msgspec.structs import replace
+
+from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
-from yurt.api.routes import WRITE, Route
+from yurt.api.errors import HttpError
+from yurt.api.routes import ANY_METHOD, WRITE, Route
+from yurt.model.autopilot import AutopilotConfiguration
+from yurt.model.decode import BadRequestBody
+from yurt.model.go_types import Uint64
+from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
+from yurt.model.times import SECOND_NS, time_text
+from yurt.model.wire import Wire, wire_names
+from yurt.server.commands.operator import ConfigurationInvalid
+from yurt.version import NOMAD_VERSION
 
 ARCHIVE_BYTES_MAX = 64 * 1024 * 1024 * 1024
+DEFAULT_ALGORITHM = "binpack"
 _READ_BYTES = 1 << 20
+_WRONG_METHOD = (404, "Invalid method")
+
+
+class PreemptionForm(
+    Wire,
+    frozen=True,
+    kw_only=True,
+    rename=wire_names(sysbatch_scheduler_enabled="SysBatchSchedulerEnabled"),
+):
+    """Which kinds of job may displace others; what is not said is a no."""
+
+    system_scheduler_enabled: bool = False
+    sysbatch_scheduler_enabled: bool = False
+    batch_scheduler_enabled: bool = False
+    service_scheduler_enabled: bool = False
+
+
+class SchedulerConfigurationForm(Wire, frozen=True, kw_only=True):
+    """How the cluster is to schedule, whole: what is not said is off."""
+
+    scheduler_algorithm: str = ""
+    preemption_config: PreemptionForm = PreemptionForm()
+    memory_oversubscription_enabled: bool = False
+    reject_job_registration: bool = False
+    pause_eval_broker: bool = False
+    node_limit_for_feasibility_checks: Uint64 = 0
+
+
+class AutopilotForm(Wire, frozen=True, kw_only=True):
+    """How the servers are to look after each other, whole."""
+
+    cleanup_dead_servers: bool = False
+    last_contact_threshold: str = ""
+    max_trailing_logs: Uint64 = 0
+    min_quorum: Uint64 = 0
+    server_stabilization_time: str = ""
+    enable_redundancy_zones: bool = False
+    disable_upgrade_migration: bool = False
+    enable_custom_upgrades: bool = False
 
 
 class OperatorHandlers:
@@ -28,11 +81,197 @@ class OperatorHandlers:
         """Their part of the route table."""
         return (
             Route(
+                path="/v1/operator/scheduler/configuration",
+                handlers={"GET": self.read_scheduler, **dict.fromkeys(WRITE, self.set_scheduler)},
+                summary="Read or replace how the cluster schedules",
+                request=SchedulerConfigurationForm,
+            ),
+            Route(
                 path="/v1/operator/snapshot",
                 handlers={"GET": self.save, **dict.fromkeys(WRITE, self.restore)},
                 summary="Save all state to an archive, or restore it from one",
             ),
+            Route(
+                path="/v1/operator/autopilot/configuration",
+                handlers={"GET": self.read_autopilot, "PUT": self.set_autopilot},
+                summary="Read or replace how the servers look after each other",
+                wrong_method=_WRONG_METHOD,
+                request=AutopilotForm,
+                response=AutopilotConfiguration,
+            ),
+            Route(
+                path="/v1/operator/autopilot/health",
+                handlers={"GET": self.autopilot_health},
+                summary="Say whether the servers are well",
+                wrong_method=_WRONG_METHOD,
+            ),
+            Route(
+                path="/v1/operator/raft/configuration",
+                handlers={"GET": self.raft_configuration},
+                summary="List the servers that keep the log",
+                wrong_method=(405, ""),
+            ),
+            Route(
+                path="/v1/operator/raft/peer",
+                handlers={"DELETE": self.remove_peer},
+                summary="Remove a server from those that keep the log",
+                wrong_method=_WRONG_METHOD,
+            ),
+            Route(
+                path="/v1/operator/raft/transfer-leadership",
+                handlers=dict.fromkeys(WRITE, self.transfer_leadership),
+                summary="Make another server the leader",
+            ),
+            Route(
+                path="/v1/operator/raft/{action}",
+                handlers=dict.fromkeys(ANY_METHOD, self.unknown_raft),
+                summary="Refuse unknown actions",
+            ),
+            Route(
+                path="/v1/operator/upgrade-check/{check}",
+                handlers={"GET": self.upgrade_check},
+                summary="Say what keeps the cluster from an upgrade",
+            ),
         )
+
+    async def read_scheduler(self, call: Call) -> Answer:
+        """GET /v1/operator/scheduler/configuration."""
+        call.check_read()
+        stored = self._deps.state.scheduler_configuration
+        body = {
+            "SchedulerConfig": stored,
+            "Index": stored.modify_index,
+            "LastContact": 0,
+            "KnownLeader": True,
+            "NextToken": "",
+        }
+        return Answer(body=body, index=stored.modify_index, is_read=True)
+
+    async def set_scheduler(self, call: Call) -> Answer:
+        """PUT /v1/operator/scheduler/configuration."""
+        try:
+            form: SchedulerConfigurationForm = await call.read(SchedulerConfigurationForm)
+        except BadRequestBody as error:
+            raise HttpError(400, f"Error parsing scheduler config: {error}") from None
+        preemption = form.preemption_config
+        configuration = SchedulerConfiguration(
+            scheduler_algorithm=form.scheduler_algorithm or DEFAULT_ALGORITHM,
+            preemption_config=PreemptionConfig(
+                system_scheduler_enabled=preemption.system_scheduler_enabled,
+                sysbatch_scheduler_enabled=preemption.sysbatch_scheduler_enabled,
+                batch_scheduler_enabled=preemption.batch_scheduler_enabled,
+                service_scheduler_enabled=preemption.service_scheduler_enabled,
+            ),
+            memory_oversubscription_enabled=form.memory_oversubscription_enabled,
+            reject_job_registration=form.reject_job_registration,
+            pause_eval_broker=form.pause_eval_broker,
+            node_limit_for_feasibility_checks=form.node_limit_for_feasibility_checks,
+        )
+        try:
+            done = await self._deps.commands.operator.set_scheduler_configuration(
+                configuration, check_index=_check_index(call)
+            )
+        except ConfigurationInvalid as error:
+            raise HttpError(400, str(error)) from None
+        return Answer(body={"Updated": done.is_updated, "Index": done.index}, index=done.index)
+
+    async def read_autopilot(self, _call: Call) -> Answer:
+        """GET /v1/operator/autopilot/configuration."""
+        return Answer(body=self._deps.state.autopilot_configuration)
+
+    async def set_autopilot(self, call: Call) -> Answer:
+        """PUT /v1/operator/autopilot/configuration."""
+        try:
+            form: AutopilotForm = await call.read(AutopilotForm)
+        except BadRequestBody as error:
+            raise HttpError(400, f"Error parsing autopilot config: {error}") from None
+        given = {name: getattr(form, name) for name in AutopilotForm.__struct_fields__}
+        done = await self._deps.commands.operator.set_autopilot_configuration(
+            replace(AutopilotConfiguration(), **given), check_index=_check_index(call)
+        )
+        return Answer(body=done.is_updated)
+
+    async def autopilot_health(self, _call: Call) -> Answer:
+        """GET /v1/operator/autopilot/health."""
+        info, server_id = self._deps.info, self._deps.server_id
+        server = {
+            "ID": server_id,
+            "Name": f"{info.name}.{info.region}",
+            "Address": info.rpc_address,
+            "SerfStatus": "alive",
+            "Version": NOMAD_VERSION,
+            "Leader": True,
+            "LastContact": "0s",
+            "LastTerm": 1,
+            "LastIndex": self._deps.server.log.last_index,
+            "Healthy": True,
+            "Voter": True,
+            "StableSince": time_text(self._deps.started_at // SECOND_NS * SECOND_NS),
+        }
+        body = {
+            "Healthy": True,
+            "FailureTolerance": 0,
+            "Servers": [server],
+            "Leader": server_id,
+            "Voters": [server_id],
+        }
+        return Answer(body=body)
+
+    async def raft_configuration(self, _call: Call) -> Answer:
+        """GET /v1/operator/raft/configuration."""
+        info = self._deps.info
+        server = {
+            "ID": self._deps.server_id,
+            "Node": f"{info.name}.{info.region}",
+            "Address": info.rpc_address,
+            "Leader": True,
+            "Voter": True,
+            "RaftProtocol": "3",
+        }
+        return Answer(body={"Servers": [server], "Index": 0})
+
+    async def remove_peer(self, call: Call) -> Answer:
+        """DELETE /v1/operator/raft/peer: the only server cannot be removed."""
+        if call.query.get("address"):
+            raise HttpError(
+                400, "Removing a peer by address is not supported in the current raft protocol version"
+            )
+        peer = call.query.get("id", "")
+        if not peer:
+            raise HttpError(400, "Must specify the peer's ID to remove")
+        if peer != self._deps.server_id:
+            raise HttpError(500, f'id "{peer}" was not found in the Raft configuration')
+        raise HttpError(500, "the only server cannot be removed; add another one first")
+
+    async def transfer_leadership(self, call: Call) -> Answer:
+        """PUT /v1/operator/raft/transfer-leadership: to the only server, hence nothing to do."""
+        wanted = _wanted_leader(call)
+        info = self._deps.info
+        own = {"Address": info.rpc_address, "ID": self._deps.server_id}
+        name = "id" if "id" in call.query else "address"
+        if wanted not in own.values():
+            raise HttpError(400, f'{name} "{wanted}" was not found in the Raft configuration')
+        return Answer(body={"From": own, "To": own, "Noop": True, "Err": None})
+
+    async def unknown_raft(self, _call: Call) -> Answer:
+        """/v1/operator/raft/<anything else>."""
+        raise HttpError(404, "Invalid method")
+
+    async def upgrade_check(self, call: Call) -> Answer:
+        """GET /v1/operator/upgrade-check/<check>."""
+        if call.path["check"] != "vault-workload-identity":
+            raise HttpError(404, f"Path {call.url_path} not found")
+        index = self._deps.state.index
+        body: dict[str, object] = {
+            "JobsWithoutVaultIdentity": [],
+            "OutdatedNodes": [],
+            "VaultTokens": None,
+            "Index": index,
+            "LastContact": 0,
+            "KnownLeader": True,
+            "NextToken": "",
+        }
+        return Answer(body=body, index=index, is_read=True)
 
     async def save(self, _call: Call) -> Answer:
         """GET /v1/operator/snapshot."""
@@ -50,6 +289,8 @@ class OperatorHandlers:
             headers={"Digest": f"sha-256={digest}", "Content-Length": str(size)},
             index=self._deps.state.index,
             is_read=True,
+            # It is compressed already, and its length is told.
+            is_compressible=False,
         )
 
     async def restore(self, call: Call) -> Answer:
@@ -62,7 +303,43 @@ class OperatorHandlers:
             await self._deps.server.restore_archive(path)
         finally:
             path.unlink(missing_ok=True)
-        return Answer(body=b"", index=self._deps.state.index)
+        return empty_answer(self._deps.state.index)
+
+
+def _check_index(call: Call) -> int | None:
+    text = call.query.get("cas", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise HttpError(400, f'Error parsing cas value: strconv.ParseUint: parsing "{text}": invalid syntax')
+    return int(text)
+
+
+def _wanted_leader(call: Call) -> str:
+    """The id or address of the server that is to lead. Raises HttpError."""
+    ids, addresses = call.values("id"), call.values("address")
+    if not ids and not addresses:
+        raise HttpError(400, "must specify id or address")
+    if ids and addresses:
+        raise HttpError(400, "must specify either id or address")
+    name, given = ("id", ids) if ids else ("address", addresses)
+    if len(given) > 1:
+        raise HttpError(400, f"must specify only one {name}")
+    if not given[0]:
+        raise HttpError(400, f"{name} must be non-empty")
+    if ids:
+        try:
+            uuid.UUID(given[0])
+        except ValueError:
+            raise HttpError(400, "id must be a uuid: uuid string is wrong length") from None
+        return given[0]
+    host, _, port = given[0].rpartition(":")
+    try:
+        ip_address(host.strip("[]"))
+        int(port)
+    except ValueError:
+        raise HttpError(400, "address must be in IP:port format: not an ip:port") from None
+    return given[0]
 
 
 def _temporary_file() -> Path:

@@ -4,25 +4,59 @@ from __future__ import annotations
 
 from yurt.api.deps import Deps
 from yurt.api.routes import RouteTable
+from yurt.api.v1.absent import AbsentHandlers
 from yurt.api.v1.agent import AgentHandlers
 from yurt.api.v1.allocations import AllocationHandlers
+from yurt.api.v1.client import ClientHandlers
 from yurt.api.v1.client_fs import ClientFsHandlers
+from yurt.api.v1.deployments import DeploymentHandlers
 from yurt.api.v1.evaluations import EvaluationHandlers
+from yurt.api.v1.job_changes import JobChangeHandlers
+from yurt.api.v1.job_parse import JobParseHandlers
+from yurt.api.v1.job_reads import JobReadHandlers
+from yurt.api.v1.job_statuses import JobStatusesHandlers
 from yurt.api.v1.jobs import JobHandlers
+from yurt.api.v1.metrics import MetricsHandlers
+from yurt.api.v1.namespaces import NamespaceHandlers
+from yurt.api.v1.node_pools import NodePoolHandlers
 from yurt.api.v1.nodes import NodeHandlers
+from yurt.api.v1.openapi import OpenApiHandlers
 from yurt.api.v1.operator import OperatorHandlers
+from yurt.api.v1.scaling import ScalingHandlers
+from yurt.api.v1.search import SearchHandlers
+from yurt.api.v1.services import ServiceHandlers
+from yurt.api.v1.system import SystemHandlers
+from yurt.api.v1.ui import UiHandlers
 
 
 def v1_routes(deps: Deps) -> RouteTable:
-    """Every route of /v1."""
-    return RouteTable(
-        (
-            *JobHandlers(deps).routes(),
-            *AllocationHandlers(deps).routes(),
-            *EvaluationHandlers(deps).routes(),
-            *NodeHandlers(deps).routes(),
-            *ClientFsHandlers(deps).routes(),
-            *AgentHandlers(deps).routes(),
-            *OperatorHandlers(deps).routes(),
-        )
+    """Every route of /v1. Among those of one job, actions come before the route that takes any id."""
+    jobs, openapi = JobHandlers(deps), OpenApiHandlers()
+    routes = (
+        *jobs.collection_routes(),
+        *JobParseHandlers(deps).routes(),
+        *JobStatusesHandlers(deps).routes(),
+        *JobReadHandlers(deps).routes(),
+        *JobChangeHandlers(deps).routes(),
+        *jobs.routes(),
+        *AllocationHandlers(deps).routes(),
+        *EvaluationHandlers(deps).routes(),
+        *DeploymentHandlers(deps).routes(),
+        *NodePoolHandlers(deps).routes(),
+        *NodeHandlers(deps).routes(),
+        *NamespaceHandlers(deps).routes(),
+        *ServiceHandlers(deps).routes(),
+        *ScalingHandlers(deps).routes(),
+        *SearchHandlers(deps).routes(),
+        *ClientFsHandlers(deps).routes(),
+        *ClientHandlers(deps).routes(),
+        *AgentHandlers(deps).routes(),
+        *OperatorHandlers(deps).routes(),
+        *SystemHandlers(deps).routes(),
+        *MetricsHandlers(deps).routes(),
+        *AbsentHandlers(deps).routes(),
+        *UiHandlers().routes(),
+        *openapi.routes(),
     )
+    openapi.describe(routes)
+    return RouteTable(routes, region=deps.info.region)

@@ -6,6 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from yurt.errors import YurtError
+from yurt.model.alloc import CLIENT_FAILED, DesiredTransition
 from yurt.model.evaluation import (
     EVAL_PENDING,
     TRIGGER_JOB_DEREGISTER,
@@ -13,11 +14,13 @@ from yurt.model.evaluation import (
     Evaluation,
 )
 from yurt.model.job import JOB_PRIORITY_DEFAULT, SERVICE, Job, JobKey
+from yurt.model.job_submission import JobSubmission
 from yurt.model.validate import index_errors, update_errors
-from yurt.model.wire import EvalID, JobID
+from yurt.model.wire import AllocID, EvalID, JobID
 from yurt.server.context import ServerContext
 from yurt.state.apply_jobs import JobOutcome
-from yurt.state.entries import DeregisterJob, RegisterJob, UpsertEvals
+from yurt.state.entries import DeregisterJob, Entry, RegisterJob, SetDesiredTransitions, UpsertEvals
+from yurt.state.state import State
 
 
 class JobRefused(YurtError):
@@ -55,7 +58,12 @@ class JobCommands:
         self._context = context
 
     async def register(
-        self, job: Job, *, eval_priority: int = 0, enforce_index: int | None = None
+        self,
+        job: Job,
+        *,
+        eval_priority: int = 0,
+        enforce_index: int | None = None,
+        submission: JobSubmission | None = None,
     ) -> JobRegistered:
         """Store a canonical, valid job and have it evaluated. Raises JobRefused."""
         context = self._context
@@ -69,7 +77,11 @@ class JobCommands:
         if not job.is_periodic and not job.is_parameterized:
             evals = (self._evaluation(job, TRIGGER_JOB_REGISTER, job.type, eval_priority),)
         entry = RegisterJob(
-            at=now, job=replace(job, submit_time=now), evals=evals, enforce_index=enforce_index
+            at=now,
+            job=replace(job, submit_time=now),
+            evals=evals,
+            enforce_index=enforce_index,
+            submission=submission,
         )
         committed = await context.committer.propose(entry)
         outcome = committed.outcome
@@ -88,9 +100,17 @@ class JobCommands:
         )
 
     async def deregister(
-        self, key: JobKey, *, purge: bool = False, eval_priority: int = 0
+        self,
+        key: JobKey,
+        *,
+        purge: bool = False,
+        eval_priority: int = 0,
+        no_shutdown_delay: bool = False,
     ) -> JobDeregistered:
-        """Stop a job, or with `purge` forget it. A job that does not exist is no error."""
+        """Stop a job, or with `purge` forget it. A job that does not exist is no error.
+
+        With `no_shutdown_delay` its tasks are killed without the delays they ask for.
+        """
         context = self._context
         job = context.state.jobs.get(key)
         evals: tuple[Evaluation, ...] = ()
@@ -101,7 +121,12 @@ class JobCommands:
         if job is None:
             return JobDeregistered()
         entry = DeregisterJob(
-            at=context.clock.now_ns(), namespace=key.namespace, job_id=key.id, purge=purge, evals=evals
+            at=context.clock.now_ns(),
+            namespace=key.namespace,
+            job_id=key.id,
+            purge=purge,
+            no_shutdown_delay=no_shutdown_delay,
+            evals=evals,
         )
         committed = await context.committer.propose(entry)
         return JobDeregistered(
@@ -110,8 +135,11 @@ class JobCommands:
             job_modify_index=committed.index,
         )
 
-    async def evaluate(self, key: JobKey) -> JobRegistered:
-        """Have a job looked at again. Raises JobNotFound, JobRefused."""
+    async def evaluate(self, key: JobKey, *, force_reschedule: bool = False) -> JobRegistered:
+        """Have a job looked at again. Raises JobNotFound, JobRefused.
+
+        With `force_reschedule` failed allocations are replaced, whatever their policy says.
+        """
         context = self._context
         job = context.state.jobs.get(key)
         if job is None:
@@ -122,9 +150,15 @@ class JobCommands:
             raise JobRefused("can't evaluate parameterized job")
         evaluation = self._evaluation(job, TRIGGER_JOB_REGISTER, job.type, 0)
         evaluation = replace(evaluation, job_modify_index=job.job_modify_index)
-        committed = await context.committer.propose(
-            UpsertEvals(at=context.clock.now_ns(), evals=(evaluation,))
-        )
+        now = context.clock.now_ns()
+        entry: Entry = UpsertEvals(at=now, evals=(evaluation,))
+        failed = _unreplaced_failures(context.state, key) if force_reschedule else ()
+        if failed:
+            transition = DesiredTransition(force_reschedule=True)
+            entry = SetDesiredTransitions(
+                at=now, transitions=dict.fromkeys(failed, transition), evals=(evaluation,)
+            )
+        committed = await context.committer.propose(entry)
         return JobRegistered(
             index=committed.index,
             job=job,
@@ -145,6 +179,14 @@ class JobCommands:
             create_time=now,
             modify_time=now,
         )
+
+
+def _unreplaced_failures(state: State, key: JobKey) -> tuple[AllocID, ...]:
+    return tuple(
+        alloc.id
+        for alloc in state.allocs.of_job(key)
+        if alloc.client_status == CLIENT_FAILED and not alloc.is_server_terminal and not alloc.next_allocation
+    )
 
 
 def _refuse(errors: list[str]) -> None:

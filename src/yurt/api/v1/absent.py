@@ -1,0 +1,170 @@
+"""Routes of what Yurt does not have, answered as a cluster without any of it answers."""
+
+from __future__ import annotations
+
+from yurt.api.answer import Answer, empty_answer, text_answer
+from yurt.api.call import Call
+from yurt.api.deps import Deps
+from yurt.api.errors import HttpError
+from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
+from yurt.model.wire import Wire
+
+ENTERPRISE_ONLY = "Nomad Enterprise only endpoint"
+NO_VOLUMES = (
+    "Yurt has neither CSI plugins nor volumes made at run time; use host volumes of the configuration"
+)
+
+_ENTERPRISE_PATHS = (
+    "/v1/sentinel/policies",
+    "/v1/sentinel/policy/{name}",
+    "/v1/quotas",
+    "/v1/quota-usages",
+    "/v1/quota",
+    "/v1/quota/{name}",
+    "/v1/recommendation",
+    "/v1/recommendations",
+    "/v1/recommendations/apply",
+    "/v1/recommendation/{recommendation_id}",
+)
+
+
+class _AnyBody(Wire, frozen=True, kw_only=True):
+    """A body that only has to be an object."""
+
+
+class AbsentHandlers:
+    """The handlers of enterprise features, CSI and volumes made at run time."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def routes(self) -> tuple[Route, ...]:
+        """Their part of the route table."""
+        return (*self._enterprise_routes(), *self._volume_routes())
+
+    def _enterprise_routes(self) -> tuple[Route, ...]:
+        return (
+            *(
+                Route(
+                    path=path,
+                    handlers=dict.fromkeys(ANY_METHOD, self.enterprise),
+                    summary="Refuse what only Nomad Enterprise has",
+                )
+                for path in _ENTERPRISE_PATHS
+            ),
+            Route(
+                path="/v1/operator/license",
+                handlers={"GET": self.license, "PUT": self.enterprise},
+                summary="Say that no licence is needed",
+            ),
+            Route(
+                path="/v1/operator/utilization",
+                handlers={"POST": self.enterprise},
+                summary="Refuse what only Nomad Enterprise has",
+            ),
+        )
+
+    def _volume_routes(self) -> tuple[Route, ...]:
+        routes: tuple[tuple[str, dict[str, Handler], str], ...] = (
+            ("/v1/volumes", {"GET": self.volumes, **dict.fromkeys(WRITE, self.no_volumes)}, "List volumes"),
+            ("/v1/volumes/claims", dict.fromkeys(ANY_METHOD, self.claims), "List claims of volumes"),
+            ("/v1/volumes/claim/{claim_id}", {"DELETE": self.no_claim}, "Refuse to delete a claim"),
+            ("/v1/volumes/external", {"GET": self.no_plugin}, "Refuse to ask a plugin for volumes"),
+            ("/v1/volumes/snapshot", {"GET": self.no_plugin}, "Refuse to ask a plugin for snapshots"),
+            (
+                "/v1/volume/csi/{volume_id}",
+                {"GET": self.no_volume, "DELETE": self.no_csi_volume},
+                "Find no volume",
+            ),
+            ("/v1/volume/host/create", dict.fromkeys(WRITE, self.no_volumes), "Refuse to make a volume"),
+            (
+                "/v1/volume/host/register",
+                dict.fromkeys(WRITE, self.no_volumes),
+                "Refuse to register a volume",
+            ),
+            (
+                "/v1/volume/host/{volume_id}",
+                {"GET": self.no_host_volume, "DELETE": self.no_such_volume},
+                "Find no volume",
+            ),
+            ("/v1/plugins", {"GET": self.plugins}, "List plugins"),
+            ("/v1/plugin/csi/{plugin_id}", {"GET": self.missing_plugin}, "Find no plugin"),
+        )
+        return tuple(
+            Route(path=path, handlers=handlers, summary=summary) for path, handlers, summary in routes
+        )
+
+    async def enterprise(self, _call: Call) -> Answer:
+        """What only Nomad Enterprise has."""
+        raise HttpError(501, ENTERPRISE_ONLY)
+
+    async def license(self, _call: Call) -> Answer:
+        """GET /v1/operator/license: nothing, successfully."""
+        answer = empty_answer()
+        answer.status = 204
+        return answer
+
+    async def volumes(self, call: Call) -> Answer:
+        """GET /v1/volumes."""
+        kind = call.query.get("type", "")
+        if not kind:
+            return Answer(body=[])
+        if kind not in ("csi", "host"):
+            raise HttpError(404, "resource not found")
+        return Answer(body=[], index=1 if kind == "host" else 0, is_read=True)
+
+    async def claims(self, _call: Call) -> Answer:
+        """/v1/volumes/claims."""
+        return Answer(body=[], index=1, is_read=True)
+
+    async def plugins(self, call: Call) -> Answer:
+        """GET /v1/plugins."""
+        kind = call.query.get("type", "")
+        if not kind:
+            return Answer(body=[])
+        if kind != "csi":
+            return empty_answer()
+        return Answer(body=[], index=self._deps.state.nodes.index, is_read=True)
+
+    async def no_volumes(self, call: Call) -> Answer:
+        """A write of volumes: refused, after its body was read."""
+        await call.read(_AnyBody)
+        raise HttpError(501, NO_VOLUMES)
+
+    async def no_volume(self, _call: Call) -> Answer:
+        """GET /v1/volume/csi/<id>."""
+        return _missing("volume not found", 0)
+
+    async def no_host_volume(self, _call: Call) -> Answer:
+        """GET /v1/volume/host/<id>."""
+        return _missing("volume not found", 1)
+
+    async def missing_plugin(self, _call: Call) -> Answer:
+        """GET /v1/plugin/csi/<id>."""
+        return _missing("plugin not found", 0)
+
+    async def no_csi_volume(self, call: Call) -> Answer:
+        """DELETE /v1/volume/csi/<id>."""
+        raise HttpError(500, f"volume not found: {call.path['volume_id']}")
+
+    async def no_such_volume(self, call: Call) -> Answer:
+        """DELETE /v1/volume/host/<id>."""
+        try:
+            call.flag("force")
+        except HttpError:
+            raise HttpError(400, "invalid force value") from None
+        raise HttpError(500, f"no such volume: {call.path['volume_id']}")
+
+    async def no_claim(self, _call: Call) -> Answer:
+        """DELETE /v1/volumes/claim/<id>."""
+        raise HttpError(500, "task group volume claim does not exist")
+
+    async def no_plugin(self, _call: Call) -> Answer:
+        """What a plugin would have to answer."""
+        raise HttpError(500, "no such plugin")
+
+
+def _missing(text: str, index: int) -> Answer:
+    answer = text_answer(404, text)
+    answer.index, answer.is_read = index, True
+    return answer

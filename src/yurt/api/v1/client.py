@@ -1,0 +1,256 @@
+"""/v1/client: what only the node itself knows or does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from yurt.agent.node_meta import BadMetaKey, NodeMeta
+from yurt.api.answer import Answer, empty_answer
+from yurt.api.call import Call
+from yurt.api.deps import Deps
+from yurt.api.errors import HttpError
+from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
+from yurt.api.v1.client_checks import CheckReader
+from yurt.api.v1.local_node import asked_node, checked_alloc_id, known_alloc, node_of_alloc
+from yurt.model.decode import BadRequestBody
+from yurt.model.wire import AllocID, Wire
+from yurt.observe.host_stats import HostStats, host_stats
+
+READABLE = ("HEAD", "GET")
+NOT_COLLECTABLE = "No such allocation on client, or allocation not eligible for GC"
+SCHEDULE_STATES = ("pause", "run", "scheduled")
+
+
+class RestartRequest(Wire, frozen=True, kw_only=True):
+    """Which tasks to restart."""
+
+    task_name: str = ""
+    all_tasks: bool = False
+
+
+class SignalRequest(Wire, frozen=True, kw_only=True):
+    """Which signal to send to which task."""
+
+    task: str = ""
+    signal: str = ""
+
+
+class PauseRequest(Wire, frozen=True, kw_only=True):
+    """What a scheduled task is to do."""
+
+    task: str = ""
+    schedule_state: str = ""
+
+
+class MetaRequest(Wire, frozen=True, kw_only=True):
+    """Changes of a node's metadata."""
+
+    node_id: str = ""
+    meta: dict[str, str | None] | None = None
+
+
+class MetaResponse(Wire, frozen=True, kw_only=True):
+    """A node's metadata, and where it comes from."""
+
+    meta: dict[str, str]
+    dynamic: dict[str, str | None]
+    static: dict[str, str]
+
+
+class MemoryStats(Wire, frozen=True, kw_only=True, rename={"rss": "RSS"}):
+    """Memory that something uses."""
+
+    rss: int = 0
+    cache: int = 0
+    swap: int = 0
+    mapped_file: int = 0
+    usage: int = 0
+    max_usage: int = 0
+    kernel_usage: int = 0
+    kernel_max_usage: int = 0
+    measured: tuple[str, ...] | None = None
+
+
+class CpuStats(Wire, frozen=True, kw_only=True):
+    """Compute that something uses."""
+
+    system_mode: float = 0.0
+    user_mode: float = 0.0
+    total_ticks: float = 0.0
+    throttled_periods: int = 0
+    throttled_time: int = 0
+    percent: float = 0.0
+    measured: tuple[str, ...] | None = None
+
+
+class ResourceUsage(Wire, frozen=True, kw_only=True, rename={"cpu_stats": "CpuStats"}):
+    """What something uses."""
+
+    memory_stats: MemoryStats = MemoryStats()
+    cpu_stats: CpuStats = CpuStats()
+    device_stats: tuple[dict[str, str], ...] | None = ()
+
+
+class AllocResourceUsage(Wire, frozen=True, kw_only=True):
+    """What an allocation and its tasks use; nothing measured is zeros and no tasks."""
+
+    resource_usage: ResourceUsage = ResourceUsage()
+    tasks: dict[str, ResourceUsage] = {}
+    timestamp: int = 0
+
+
+class ClientHandlers:
+    """The handlers of /v1/client, but for files."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._checks = CheckReader(deps)
+
+    def routes(self) -> tuple[Route, ...]:
+        """Their part of the route table."""
+        actions: tuple[tuple[str, tuple[str, ...], Handler, str], ...] = (
+            ("stats", ANY_METHOD, self.alloc_stats, "Measure an allocation"),
+            ("checks", ANY_METHOD, self._checks.read, "Read the results of an allocation's checks"),
+            ("restart", ANY_METHOD, self.restart, "Restart tasks of an allocation"),
+            ("signal", WRITE, self.signal, "Send a signal to tasks of an allocation"),
+            ("gc", ANY_METHOD, self.collect, "Delete an allocation that is over"),
+            ("pause", ("GET", *WRITE), self.pause, "Refuse to pause tasks"),
+            ("exec", ANY_METHOD, self.exec_without_upgrade, "Refuse an exec that is no WebSocket"),
+        )
+        return (
+            *(
+                Route(
+                    path=f"/v1/client/allocation/{{alloc_id}}/{name}",
+                    handlers=dict.fromkeys(methods, handler),
+                    summary=summary,
+                    cors=READABLE,
+                )
+                for name, methods, handler, summary in actions
+            ),
+            Route(
+                path="/v1/client/allocation/{alloc_id}",
+                handlers=dict.fromkeys(ANY_METHOD, self.unknown),
+                summary="Refuse unknown actions",
+                cors=READABLE,
+            ),
+            Route(
+                path="/v1/client/stats",
+                handlers=dict.fromkeys(ANY_METHOD, self.stats),
+                summary="Measure a node",
+                response=HostStats,
+                cors=READABLE,
+            ),
+            Route(
+                path="/v1/client/gc",
+                handlers=dict.fromkeys(ANY_METHOD, self.collect_all),
+                summary="Delete all allocations of a node that are over",
+            ),
+            Route(
+                path="/v1/client/metadata",
+                handlers={"GET": self.read_meta, "POST": self.change_meta},
+                summary="Read or change the metadata of a node",
+                request=MetaRequest,
+                response=MetaResponse,
+                cors=READABLE,
+            ),
+        )
+
+    async def unknown(self, _call: Call) -> Answer:
+        """/v1/client/allocation/<anything else>."""
+        raise HttpError(404, "resource not found")
+
+    async def alloc_stats(self, call: Call) -> Answer:
+        """/v1/client/allocation/<id>/stats: drivers do not measure their tasks yet."""
+        self._alloc_id(call)
+        return Answer(body=AllocResourceUsage())
+
+    async def restart(self, call: Call) -> Answer:
+        """/v1/client/allocation/<id>/restart."""
+        request = RestartRequest()
+        if await call.body():
+            try:
+                request = await call.read(RestartRequest)
+            except BadRequestBody as error:
+                raise HttpError(500, str(error)) from None
+        alloc_id = self._alloc_id(call)
+        agent = node_of_alloc(self._deps, known_alloc(self._deps, alloc_id))
+        await agent.restart_task(alloc_id, task=request.task_name, all_tasks=request.all_tasks)
+        return Answer(body={"Index": 0})
+
+    async def signal(self, call: Call) -> Answer:
+        """PUT /v1/client/allocation/<id>/signal."""
+        try:
+            request: SignalRequest = await call.read(SignalRequest)
+        except BadRequestBody as error:
+            raise HttpError(400, f"Failed to decode body: {error}") from None
+        alloc_id = self._alloc_id(call)
+        agent = node_of_alloc(self._deps, known_alloc(self._deps, alloc_id))
+        await agent.signal_task(alloc_id, task=request.task, signal=request.signal)
+        return Answer(body={"Index": 0})
+
+    async def collect(self, call: Call) -> Answer:
+        """/v1/client/allocation/<id>/gc."""
+        alloc_id = self._alloc_id(call)
+        agent = node_of_alloc(self._deps, known_alloc(self._deps, alloc_id))
+        if agent.alloc_dir(alloc_id) is None or not await agent.collect(alloc_id):
+            raise HttpError(500, NOT_COLLECTABLE)
+        return empty_answer()
+
+    async def pause(self, call: Call) -> Answer:
+        """/v1/client/allocation/<id>/pause: tasks have no schedules here."""
+        if call.method != "GET":
+            request: PauseRequest = await call.read(PauseRequest)
+            if request.schedule_state not in SCHEDULE_STATES:
+                raise HttpError(400, "Not a valid task schedule state")
+        self._alloc_id(call)
+        raise HttpError(500, "Enterprise only")
+
+    async def exec_without_upgrade(self, call: Call) -> Answer:
+        """/v1/client/allocation/<id>/exec as a plain request."""
+        text = call.query.get("command", "")
+        try:
+            json.loads(text)
+        except ValueError:
+            what = f"invalid character '{text[:1]}' looking for beginning of value"
+            if not text:
+                what = "unexpected end of JSON input"
+            raise HttpError(500, f"failed to marshal command into json: {what}") from None
+        raise HttpError(500, "websocket connection not found in context")
+
+    async def stats(self, call: Call) -> Answer:
+        """/v1/client/stats."""
+        asked_node(self._deps, call, unknown_status=404)
+        return Answer(body=await asyncio.to_thread(host_stats, "/"))
+
+    async def collect_all(self, call: Call) -> Answer:
+        """/v1/client/gc."""
+        await asked_node(self._deps, call, unknown_status=404).collect_all()
+        return empty_answer()
+
+    async def read_meta(self, call: Call) -> Answer:
+        """GET /v1/client/metadata."""
+        return _meta_answer(asked_node(self._deps, call, unknown_status=500).meta)
+
+    async def change_meta(self, call: Call) -> Answer:
+        """POST /v1/client/metadata."""
+        request: MetaRequest = await call.read(MetaRequest)
+        if request.meta is None:
+            raise HttpError(400, "missing required Meta object")
+        if "" in request.meta:
+            raise HttpError(400, "metadata keys must not be empty")
+        agent = asked_node(self._deps, call, unknown_status=500)
+        try:
+            return _meta_answer(agent.change_meta(request.meta))
+        except BadMetaKey as error:
+            raise HttpError(
+                400, f'"{error.key}" is invalid; metadata keys must be valid dotted hcl identifiers'
+            ) from None
+
+    def _alloc_id(self, call: Call) -> AllocID:
+        alloc_id = checked_alloc_id(call.path["alloc_id"])
+        return known_alloc(self._deps, alloc_id).id
+
+
+def _meta_answer(meta: NodeMeta) -> Answer:
+    return Answer(body=MetaResponse(meta=meta.merged, dynamic=dict(meta.dynamic), static=meta.static))

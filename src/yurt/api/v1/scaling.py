@@ -1,0 +1,90 @@
+"""/v1/scaling: what autoscalers are told to do."""
+
+from __future__ import annotations
+
+from yurt.api.answer import Answer
+from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.deps import Deps
+from yurt.api.routes import Route
+from yurt.api.rows import Rows
+from yurt.api.v1.found import found
+from yurt.model.policies import ScalingPolicy
+from yurt.model.wire import Wire
+
+
+class ScalingPolicyStub(Wire, frozen=True, kw_only=True):
+    """A scaling policy in short."""
+
+    id: str
+    enabled: bool
+    type: str
+    target: dict[str, str] | None
+    create_index: int
+    modify_index: int
+
+
+class ScalingHandlers:
+    """The handlers of /v1/scaling."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def routes(self) -> tuple[Route, ...]:
+        """Their part of the route table."""
+        return (
+            Route(
+                path="/v1/scaling/policies",
+                handlers={"GET": self.list},
+                summary="List scaling policies",
+                response=list[ScalingPolicyStub],
+            ),
+            Route(
+                path="/v1/scaling/policy/{policy_id}",
+                handlers={"GET": self.read},
+                summary="Read a scaling policy",
+                response=ScalingPolicy,
+            ),
+        )
+
+    async def list(self, call: Call) -> Answer:
+        """GET /v1/scaling/policies."""
+        namespace, prefix = call.namespace, call.query.get("prefix", "")
+        job_id, kind = call.query.get("job", ""), call.query.get("type", "")
+        table = self._deps.state.scaling_policies
+
+        def is_meant(policy: ScalingPolicy) -> bool:
+            target = policy.target or {}
+            return (
+                namespace in (ALL_NAMESPACES, target.get("Namespace"))
+                and policy.id.startswith(prefix)
+                and job_id in ("", target.get("Job"))
+                and policy.type.startswith(kind)
+            )
+
+        def read() -> tuple[int, Rows]:
+            return max(table.index, 1), Rows([policy for policy in table if is_meant(policy)], policy_stub)
+
+        return await self._deps.read(call, [("scaling-policies", None)], read)
+
+    async def read(self, call: Call) -> Answer:
+        """GET /v1/scaling/policy/<id>."""
+        policy_id = call.path["policy_id"]
+        table = self._deps.state.scaling_policies
+
+        def read() -> tuple[int, ScalingPolicy | None]:
+            policy = table.get(policy_id)
+            return (policy.modify_index if policy is not None else max(table.index, 1)), policy
+
+        return found(await self._deps.read(call, [("scaling-policies", policy_id)], read), "policy not found")
+
+
+def policy_stub(policy: ScalingPolicy) -> ScalingPolicyStub:
+    """Show a scaling policy in short."""
+    return ScalingPolicyStub(
+        id=policy.id,
+        enabled=policy.enabled,
+        type=policy.type,
+        target=policy.target,
+        create_index=policy.create_index,
+        modify_index=policy.modify_index,
+    )

@@ -1,0 +1,192 @@
+"""/v1/search: finding things by the beginning of their ids, or by a part of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from yurt.api.answer import Answer
+from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.deps import Deps
+from yurt.api.errors import HttpError
+from yurt.api.routes import WRITE, Route
+from yurt.api.v1.search_jobs import FuzzyMatch, Hit, best_first, job_hits, position
+from yurt.model.wire import Wire
+from yurt.state.state import State
+
+MATCHES_PER_CONTEXT_MAX = 20
+FUZZY_MATCHES_MAX = 100
+FUZZY_OBJECTS_MAX = 20
+FUZZY_LENGTH_MIN = 2
+ALL = "all"
+CONTEXTS = (
+    "allocs",
+    "jobs",
+    "nodes",
+    "node_pools",
+    "evals",
+    "deployment",
+    "plugins",
+    "volumes",
+    "scaling_policy",
+    "vars",
+    "namespaces",
+    "host_volumes",
+)
+# Searched by the beginning of a UUID.
+_BY_UUID = frozenset(("allocs", "evals", "deployment", "nodes", "host_volumes"))
+# A search by a part of the name still looks here by the beginning of the id.
+_PREFIX_IN_FUZZY = ("evals", "deployment", "volumes", "host_volumes", "scaling_policy")
+_HEX = frozenset("0123456789abcdefABCDEF-")
+_UUID_LENGTH = 36
+
+
+class SearchRequest(Wire, frozen=True, kw_only=True):
+    """What the ids to find begin with."""
+
+    prefix: str = ""
+    context: str = ""
+
+
+class FuzzySearchRequest(Wire, frozen=True, kw_only=True):
+    """What the names to find contain."""
+
+    text: str = ""
+    context: str = ""
+
+
+class SearchHandlers:
+    """The handlers of /v1/search."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def routes(self) -> tuple[Route, ...]:
+        """Their part of the route table."""
+        return (
+            Route(
+                path="/v1/search",
+                handlers=dict.fromkeys(WRITE, self.search),
+                summary="Find things by the beginning of their ids",
+                request=SearchRequest,
+            ),
+            Route(
+                path="/v1/search/fuzzy",
+                handlers=dict.fromkeys(WRITE, self.fuzzy),
+                summary="Find things by a part of their names",
+                request=FuzzySearchRequest,
+            ),
+        )
+
+    async def search(self, call: Call) -> Answer:
+        """PUT /v1/search."""
+        request: SearchRequest = await call.read(SearchRequest)
+        matches: dict[str, list[str] | None] = {}
+        cut: dict[str, bool] = {}
+        for context in _asked(request.context):
+            if context in _BY_UUID and not _is_uuid_prefix(request.prefix):
+                continue
+            found = _ids(self._deps.state, context, call.namespace, request.prefix)
+            shown = list(islice(found, MATCHES_PER_CONTEXT_MAX + 1))
+            cut[context] = len(shown) > MATCHES_PER_CONTEXT_MAX
+            matches[context] = shown[:MATCHES_PER_CONTEXT_MAX] or None
+        return self._answer(matches, cut)
+
+    async def fuzzy(self, call: Call) -> Answer:
+        """PUT /v1/search/fuzzy."""
+        request: FuzzySearchRequest = await call.read(FuzzySearchRequest)
+        contexts = _asked(request.context)
+        if len(request.text) < FUZZY_LENGTH_MIN:
+            raise HttpError(
+                500,
+                f"fuzzy search query must be at least {FUZZY_LENGTH_MIN} characters, got {len(request.text)}",
+            )
+        matches: dict[str, list[FuzzyMatch]] = {}
+        cut: dict[str, bool] = {}
+        for context in contexts:
+            if context in _PREFIX_IN_FUZZY:
+                is_searchable = context not in _BY_UUID or _is_uuid_prefix(request.text)
+                ids = _ids(self._deps.state, context, call.namespace, request.text) if is_searchable else ()
+                found = [FuzzyMatch(id=one) for one in islice(ids, MATCHES_PER_CONTEXT_MAX + 1)]
+                cut[context] = len(found) > MATCHES_PER_CONTEXT_MAX
+                matches[context] = found[:MATCHES_PER_CONTEXT_MAX]
+                continue
+            hits = _hits(self._deps.state, context, call.namespace, request.text.lower())
+            for name, own in hits.items():
+                cut[name] = len(own) > FUZZY_MATCHES_MAX
+                matches[name] = best_first(own)[:FUZZY_MATCHES_MAX]
+        return self._answer(matches, cut)
+
+    def _answer(self, matches: object, cut: dict[str, bool]) -> Answer:
+        index = self._deps.state.index
+        body = {
+            "Matches": matches,
+            "Truncations": cut,
+            "Index": index,
+            "LastContact": 0,
+            "KnownLeader": True,
+            "NextToken": "",
+        }
+        return Answer(body=body, index=index, is_read=True)
+
+
+def _asked(context: str) -> tuple[str, ...]:
+    """The contexts to search. Raises HttpError for one that there is not."""
+    if context == ALL:
+        return CONTEXTS
+    if context not in CONTEXTS:
+        listed = " ".join(CONTEXTS)
+        raise HttpError(
+            500, f"context must be one of [{listed}] or 'all' for all contexts; got \"{context}\""
+        )
+    return (context,)
+
+
+def _is_uuid_prefix(text: str) -> bool:
+    return len(text) <= _UUID_LENGTH and set(text) <= _HEX
+
+
+def _ids(state: State, context: str, namespace: str, prefix: str) -> Iterator[str]:
+    """The ids in a context that begin so, in the order of the table."""
+
+    def is_here(where: str) -> bool:
+        return namespace in (ALL_NAMESPACES, where)
+
+    ids: dict[str, Callable[[], Iterable[str]]] = {
+        "allocs": lambda: (alloc.id for alloc in state.allocs if is_here(alloc.namespace)),
+        "jobs": lambda: (job.id for job in state.jobs if is_here(job.namespace)),
+        "nodes": lambda: (node.id for node in state.nodes),
+        "node_pools": lambda: (pool.name for pool in state.node_pools),
+        "evals": lambda: (one.id for one in state.evals if is_here(one.namespace)),
+        "deployment": lambda: (one.id for one in state.deployments if is_here(one.namespace)),
+        "scaling_policy": lambda: (one.id for one in state.scaling_policies),
+        "namespaces": lambda: (one.name for one in state.namespaces),
+    }
+    # What there is nothing of has no ids.
+    found = ids.get(context, tuple)()
+    wanted = prefix.lower() if context in _BY_UUID else prefix
+    return (one for one in found if one.startswith(wanted))
+
+
+def _hits(state: State, context: str, namespace: str, text: str) -> dict[str, list[Hit]]:
+    """What a search by a part of names finds; a search of jobs also looks inside them."""
+    if context == "jobs":
+        jobs = (job for job in state.jobs if namespace in (ALL_NAMESPACES, job.namespace))
+        return job_hits(jobs, text)
+    named: dict[str, Callable[[], Iterable[tuple[str, tuple[str, ...] | None]]]] = {
+        "allocs": lambda: (
+            (alloc.name, (alloc.namespace, alloc.id))
+            for alloc in state.allocs
+            if namespace in (ALL_NAMESPACES, alloc.namespace)
+        ),
+        "nodes": lambda: ((node.name, (node.id,)) for node in state.nodes),
+        "node_pools": lambda: ((pool.name, (pool.name,)) for pool in state.node_pools),
+        "namespaces": lambda: ((one.name, None) for one in state.namespaces),
+    }
+    found = (
+        Hit(at=at, name=name, scope=scope)
+        for name, scope in named.get(context, tuple)()
+        if (at := position(name, text)) >= 0
+    )
+    hits = list(islice(found, FUZZY_OBJECTS_MAX))
+    return {context: hits} if hits else {}

@@ -1,0 +1,147 @@
+"""/v1/services and /v1/service."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+
+from yurt.api.answer import Answer, empty_answer
+from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.deps import Deps
+from yurt.api.errors import HttpError
+from yurt.api.listing import by_namespace
+from yurt.api.routes import Route
+from yurt.api.rows import Rows
+from yurt.model.service_registration import ServiceRegistration
+from yurt.model.wire import Wire
+
+BY_NAMESPACE = by_namespace(lambda service: service.namespace, lambda service: service.id)
+BAD_CHOICE = "failed to choose services: Parameter for choose must be in form '<number>|<key>'"
+
+
+class ServiceStub(Wire, frozen=True, kw_only=True):
+    """A service and the tags of all its instances."""
+
+    service_name: str
+    tags: tuple[str, ...]
+
+
+class NamespaceServices(Wire, frozen=True, kw_only=True):
+    """The services of a namespace."""
+
+    namespace: str
+    services: tuple[ServiceStub, ...]
+
+
+class ServiceHandlers:
+    """The handlers of /v1/services and /v1/service."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+
+    def routes(self) -> tuple[Route, ...]:
+        """Their part of the route table."""
+        return (
+            Route(
+                path="/v1/services",
+                handlers={"GET": self.list},
+                summary="List services",
+                response=list[NamespaceServices],
+            ),
+            Route(
+                path="/v1/service/{name}",
+                handlers={"GET": self.read, "DELETE": self.delete},
+                summary="List the instances of a service, delete one",
+                response=list[ServiceRegistration],
+            ),
+        )
+
+    async def list(self, call: Call) -> Answer:
+        """GET /v1/services."""
+        namespace = call.namespace
+        table = self._deps.state.services
+
+        def read() -> tuple[int, Rows]:
+            tags: dict[str, dict[str, dict[str, None]]] = {}
+            for service in table:
+                if namespace in (ALL_NAMESPACES, service.namespace):
+                    names = tags.setdefault(service.namespace, {})
+                    names.setdefault(service.service_name, {}).update(dict.fromkeys(service.tags or ()))
+            rows = [
+                NamespaceServices(
+                    namespace=space,
+                    services=tuple(
+                        ServiceStub(service_name=name, tags=tuple(found)) for name, found in names.items()
+                    ),
+                )
+                for space, names in tags.items()
+            ]
+            return max(table.index, 1), Rows(rows)
+
+        return await self._deps.read(call, [("services", None)], read)
+
+    async def read(self, call: Call) -> Answer:
+        """GET /v1/service/<name>."""
+        name, namespace = call.path["name"], call.namespace
+        if not name:
+            raise HttpError(400, "missing service name")
+        choice = _choice(call.query.get("choose", ""))
+        table = self._deps.state.services
+
+        def instances() -> list[ServiceRegistration]:
+            if namespace == ALL_NAMESPACES:
+                return [service for service in table if service.service_name == name]
+            return table.named(namespace, name)
+
+        if choice is None:
+            return await self._deps.list(
+                call,
+                [("services", None)],
+                lambda: (max(table.index, 1), instances()),
+                BY_NAMESPACE,
+            )
+        number, key = choice
+        return await self._deps.read(
+            call,
+            [("services", None)],
+            lambda: (max(table.index, 1), Rows(chosen(instances(), number, key))),
+        )
+
+    async def delete(self, call: Call) -> Answer:
+        """DELETE /v1/service/<name>/<id>."""
+        parts = call.path["name"].split("/")
+        if len(parts) == 1:
+            raise HttpError(405, "Invalid method")
+        if len(parts) > 2:
+            raise HttpError(400, "invalid URI")
+        return empty_answer(await self._deps.commands.services.delete(call.namespace, parts[1]))
+
+
+def chosen(services: list[ServiceRegistration], number: int, key: str) -> list[ServiceRegistration]:
+    """The same few instances for the same key, as long as they are there."""
+    return sorted(services, key=lambda service: _weight(service, key))[:number]
+
+
+def _weight(service: ServiceRegistration, key: str) -> bytes:
+    digest = hashlib.sha256(struct.pack(">Q", service.port))
+    texts = (
+        service.alloc_id,
+        service.id,
+        service.namespace,
+        service.address,
+        service.service_name,
+        *(service.tags or ()),
+        key,
+    )
+    for text in texts:
+        digest.update(text.encode())
+    return digest.digest()
+
+
+def _choice(text: str) -> tuple[int, str] | None:
+    if not text:
+        return None
+    number, bar, key = text.partition("|")
+    if not bar or not (number.isascii() and number.isdigit()):
+        raise HttpError(400, BAD_CHOICE)
+    return int(number), key

@@ -1,0 +1,138 @@
+"""Numbers about the server, for people and their tools.
+
+A registry of our own is enough: a dictionary of counters and gauges, and two ways of writing it down. A
+client library would bring its own server, its own threads and one global registry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+import msgspec
+
+INTERVAL_S = 10
+PROMETHEUS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class _Sums(msgspec.Struct):
+    """What was measured: how often, how much in all, and how far apart."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    least: float = math.inf
+    most: float = -math.inf
+
+    def add(self, value: float) -> None:
+        self.count += 1
+        self.total += value
+        self.squares += value * value
+        self.least = min(self.least, value)
+        self.most = max(self.most, value)
+
+
+class Metrics:
+    """Counters, samples and gauges by name. Names are dotted and end in their unit; labels have few values.
+
+    Gauges are functions: they are read when somebody looks, and cost nothing until then.
+    """
+
+    def __init__(self) -> None:
+        self._counters: dict[tuple[str, Labels], _Sums] = {}
+        self._samples: dict[tuple[str, Labels], _Sums] = {}
+        self._gauges: dict[tuple[str, Labels], Callable[[], float]] = {}
+
+    def count(self, name: str, number: float = 1, labels: Mapping[str, str] | None = None) -> None:
+        """Note that something happened."""
+        self._counters.setdefault((name, _labels(labels)), _Sums()).add(number)
+
+    def sample(self, name: str, value: float, labels: Mapping[str, str] | None = None) -> None:
+        """Note a measurement."""
+        self._samples.setdefault((name, _labels(labels)), _Sums()).add(value)
+
+    def gauge(self, name: str, read: Callable[[], float], labels: Mapping[str, str] | None = None) -> None:
+        """Say how a value is read."""
+        self._gauges[name, _labels(labels)] = read
+
+    def summary(self, now_ns: int) -> dict[str, Any]:
+        """Everything as the JSON API shows it."""
+        at = datetime.fromtimestamp(now_ns // 1_000_000_000 // INTERVAL_S * INTERVAL_S, UTC)
+        return {
+            "Counters": [_aggregate(*item) for item in sorted(self._counters.items(), key=_by_key)],
+            "Gauges": [
+                {"Labels": dict(labels), "Name": name, "Value": float(read())}
+                for (name, labels), read in sorted(self._gauges.items(), key=_by_key)
+            ],
+            "Points": [],
+            "PrecisionGauges": [],
+            "Samples": [_aggregate(*item) for item in sorted(self._samples.items(), key=_by_key)],
+            "Timestamp": at.strftime("%Y-%m-%d %H:%M:%S +0000 UTC"),
+        }
+
+    def prometheus(self) -> str:
+        """Everything in Prometheus' text format."""
+        lines: list[str] = []
+        told: set[str] = set()
+
+        def write(name: str, kind: str, parts: list[tuple[str, Labels, float]]) -> None:
+            if name not in told:
+                told.add(name)
+                lines.extend((f"# HELP {name} {name}", f"# TYPE {name} {kind}"))
+            lines.extend(f"{part}{_label_text(labels)} {value:g}" for part, labels, value in parts)
+
+        for (dotted, labels), read in sorted(self._gauges.items(), key=_by_key):
+            name = _plain_name(dotted)
+            write(name, "gauge", [(name, labels, float(read()))])
+        for (dotted, labels), sums in sorted(self._counters.items(), key=_by_key):
+            name = _plain_name(dotted)
+            write(name, "counter", [(name, labels, sums.total)])
+        for (dotted, labels), sums in sorted(self._samples.items(), key=_by_key):
+            name = _plain_name(dotted)
+            parts = [(f"{name}_sum", labels, sums.total), (f"{name}_count", labels, float(sums.count))]
+            write(name, "summary", parts)
+        return "\n".join(lines) + "\n"
+
+
+def _labels(labels: Mapping[str, str] | None) -> Labels:
+    return tuple(sorted((labels or {}).items()))
+
+
+def _by_key(item: tuple[tuple[str, Labels], Any]) -> tuple[str, Labels]:
+    return item[0]
+
+
+def _aggregate(key: tuple[str, Labels], sums: _Sums) -> dict[str, Any]:
+    name, labels = key
+    mean = sums.total / sums.count
+    spread = max(0.0, sums.squares / sums.count - mean * mean)
+    return {
+        "Count": sums.count,
+        "Labels": dict(labels),
+        "Max": sums.most,
+        "Mean": mean,
+        "Min": sums.least,
+        "Name": name,
+        "Rate": sums.total / INTERVAL_S,
+        "Stddev": math.sqrt(spread),
+        "Sum": sums.total,
+    }
+
+
+def _plain_name(dotted: str) -> str:
+    return "".join(char if char.isalnum() else "_" for char in dotted)
+
+
+def _label_text(labels: Labels) -> str:
+    if not labels:
+        return ""
+    told = ",".join(f'{_plain_name(name)}="{_escaped(value)}"' for name, value in labels)
+    return f"{{{told}}}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

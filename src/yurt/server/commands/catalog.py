@@ -1,0 +1,39 @@
+"""Everything that people and their tools can ask of the servers, besides running jobs."""
+
+from __future__ import annotations
+
+from yurt.server.commands.allocs import AllocCommands
+from yurt.server.commands.deployments import DeploymentCommands
+from yurt.server.commands.dispatch import DispatchCommands
+from yurt.server.commands.evals import EvalCommands
+from yurt.server.commands.job_versions import JobVersionCommands
+from yurt.server.commands.jobs import JobCommands
+from yurt.server.commands.namespaces import NamespaceCommands
+from yurt.server.commands.node_operations import NodeOperations
+from yurt.server.commands.node_pools import NodePoolCommands
+from yurt.server.commands.operator import OperatorCommands
+from yurt.server.commands.periodic import PeriodicCommands
+from yurt.server.commands.scale import ScaleCommands
+from yurt.server.commands.services import ServiceCommands
+from yurt.server.commands.system import SystemCommands
+from yurt.server.context import ServerContext
+
+
+class Commands:
+    """The commands by what they are about."""
+
+    def __init__(self, context: ServerContext, jobs: JobCommands, *, job_max_count: int) -> None:
+        self.jobs = jobs
+        self.job_versions = JobVersionCommands(context, jobs)
+        self.dispatch = DispatchCommands(context)
+        self.periodic = PeriodicCommands(context)
+        self.deployments = DeploymentCommands(context)
+        self.scale = ScaleCommands(context, job_max_count=job_max_count)
+        self.evals = EvalCommands(context)
+        self.allocs = AllocCommands(context)
+        self.nodes = NodeOperations(context)
+        self.node_pools = NodePoolCommands(context)
+        self.namespaces = NamespaceCommands(context)
+        self.services = ServiceCommands(context)
+        self.operator = OperatorCommands(context)
+        self.system = SystemCommands(context)
