@@ -150,6 +150,20 @@ async def test_a_task_is_not_restarted_while_it_is_killed(node: NodeContext, clo
     assert run.status == ("complete", "All tasks have completed")
 
 
+async def test_a_task_killed_while_it_is_being_started_is_ended(
+    node: NodeContext, clock: VirtualClock
+) -> None:
+    alloc = an_alloc(a_job(a_task(config=FOREVER | {"start_block_for": "5s"})))
+    async with running(alloc, node) as run:
+        await settle()
+        run.runner.update(stopped(alloc))
+        await clock.advance(5)
+        await run.until_over()
+
+    assert run.kinds()[-4:] == ["Killing", "Started", "Terminated", "Killed"]
+    assert run.status[0] == "complete"
+
+
 async def test_an_in_place_update_shows_with_the_next_start(node: NodeContext) -> None:
     alloc = an_alloc(a_job(a_task(config=FOREVER, env={"V": "1"})))
     async with running(alloc, node) as run:

@@ -50,7 +50,7 @@ UPDATE = UpdateStrategy(
 Action = Callable[[RunningAlloc, VirtualClock], Awaitable[None]]
 
 
-def shell(script: str, name: str = "t", *, hook: str = "", sidecar: bool = False, **changes: Any) -> Task:  # noqa: ANN401
+def shell(script: str, name: str = "t", *, hook: str = "", sidecar: bool = False, **changes: Any) -> Task:
     lifecycle = TaskLifecycle(hook=hook, sidecar=sidecar) if hook else None
     task = a_task(
         name,
@@ -99,9 +99,27 @@ def wait_for_file(path: str) -> None:
         time.sleep(0.005)
 
 
+async def go_on(alloc: RunningAlloc, _clock: VirtualClock) -> None:
+    """Let a task that waits for `go` end, once the agent has seen the lasting ones start.
+
+    A process is there a little before its driver tells, and a task killed in between is `Killing` before
+    it is `Started`.
+    """
+    await until_up(alloc, *lasting(alloc))
+    if "post" in alloc.runner.tasks:
+        await alloc.until_state("post", "dead")
+    waiting_task = next(iter(alloc.runner.tasks.values()))
+    os.close(os.open(f"{waiting_task.dir.shared}/go.up", os.O_CREAT | os.O_WRONLY))
+
+
+def lasting(alloc: RunningAlloc) -> list[str]:
+    """The tasks that run until they are told to end."""
+    scripts = {name: (runner.task.config or {})["args"][1] for name, runner in alloc.runner.tasks.items()}
+    return [name for name, script in scripts.items() if "while" in script]
+
+
 async def stop(alloc: RunningAlloc, _clock: VirtualClock) -> None:
-    lasting = [n for n, r in alloc.runner.tasks.items() if "while" in r.task.config["args"][1]]  # type: ignore[index]
-    await until_up(alloc, *lasting)
+    await until_up(alloc, *lasting(alloc))
     alloc.runner.update(msgspec.structs.replace(alloc.runner.alloc, desired_status="stop"))
 
 
@@ -214,17 +232,17 @@ SCENARIOS: dict[str, tuple[Job, Action]] = {
     ),
     "kill-graceful": (service(shell(f'trap "exit 0" INT; {LOOP}')), stop),
     "kill-usr1": (service(shell(f'trap "exit 9" USR1; {LOOP}', kill_signal="SIGUSR1")), stop),
-    "leader": (batch(shell(after("other"), "lead", leader=True), shell(UNTIL_INT, "other")), nothing),
+    "leader": (batch(shell(after("go"), "lead", leader=True), shell(UNTIL_INT, "other")), go_on),
     "lifecycle": (
         batch(
             shell("exit 0", "pre", hook="prestart"),
             shell(UNTIL_INT, "preside", hook="prestart", sidecar=True),
-            shell(after("preside", "postside", "post"), "main"),
-            shell(UP, "post", hook="poststart"),
+            shell(after("go"), "main"),
+            shell("exit 0", "post", hook="poststart"),
             shell(UNTIL_INT, "postside", hook="poststart", sidecar=True),
             shell("exit 0", "stop", hook="poststop"),
         ),
-        nothing,
+        go_on,
     ),
     "lifecycle-fail": (
         batch(
@@ -287,11 +305,11 @@ SCENARIOS: dict[str, tuple[Job, Action]] = {
     ),
     "poststop-fails": (
         batch(
-            shell(after("side"), "main"),
+            shell(after("go"), "main"),
             shell(UNTIL_INT, "side", hook="poststart", sidecar=True),
             shell("exit 6", "stop", hook="poststop"),
         ),
-        nothing,
+        go_on,
     ),
     "prestart-restart": (
         service(
@@ -321,7 +339,7 @@ SCENARIOS: dict[str, tuple[Job, Action]] = {
         service(shell(UNTIL_INT, shutdown_delay=2 * SECOND_NS), shutdown_delay=SECOND_NS),
         stop_after_delays,
     ),
-    "sibling": (service(shell(after("good", then="exit 5"), "bad"), shell(UNTIL_INT, "good")), nothing),
+    "sibling": (service(shell(after("go", then="exit 5"), "bad"), shell(UNTIL_INT, "good")), go_on),
     "signal": (service(shell(f'trap "echo hup" HUP; {LOOP}')), send_hup),
     "signal-bad": (service(shell(LOOP)), send_nonsense),
     "stop-order": (
