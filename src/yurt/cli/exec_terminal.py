@@ -62,14 +62,8 @@ def _send_input(
 ) -> None:
     """Forward standard input. The escape character and a dot, at the start of a line, end the session."""
     watcher = EscapeWatcher(escape)
-    with suppress(SdkError, OSError, ValueError):
-        descriptor = sys.stdin.fileno() if reads_input else -1
-        while reads_input and not ended.is_set():
-            if not select.select([descriptor], [], [], INPUT_POLL_S)[0]:
-                continue
-            data = os.read(descriptor, READ_BYTES)
-            if not data:
-                break
+    with suppress(SdkError):
+        for data in _typed(ended) if reads_input else ():
             forwarded = watcher.feed(data)
             if forwarded is None:
                 escaped.set()
@@ -78,6 +72,21 @@ def _send_input(
             if forwarded:
                 session.send_input(forwarded)
         session.close_input()
+
+
+def _typed(ended: threading.Event) -> Iterator[bytes]:
+    """Yield standard input as it comes, until it or the session ends."""
+    try:
+        descriptor = sys.stdin.fileno()
+    except (OSError, ValueError):
+        return  # closed, or not a file
+    while not ended.is_set():
+        if not select.select([descriptor], [], [], INPUT_POLL_S)[0]:
+            continue
+        data = os.read(descriptor, READ_BYTES)
+        if not data:
+            return
+        yield data
 
 
 class EscapeWatcher:

@@ -67,6 +67,7 @@ COMMANDS = (
         "alloc-status", "alloc_status", "Display allocation status information and metadata", is_hidden=True
     ),
     Entry("check", "check", "Check the health of the agent", is_hidden=True),
+    Entry("completion", "completion", "Print a completion script for the shell", is_plain=True),
     Entry("config validate", "config_validate", "Validate config files/directories"),
     Entry("deployment fail", "deployment_fail", "Manually fail a deployment"),
     Entry("deployment list", "deployment_list", "List all deployments"),
@@ -151,6 +152,10 @@ COMMANDS = (
         "Modify the current Autopilot configuration",
     ),
     Entry("operator gossip keyring generate", "operator_gossip_keyring_generate", "Generate a new key"),
+    Entry("operator gossip keyring install", "operator_gossip_keyring_install", "Install a new key"),
+    Entry("operator gossip keyring list", "operator_gossip_keyring_list", "List the installed keys"),
+    Entry("operator gossip keyring remove", "operator_gossip_keyring_remove", "Remove a key"),
+    Entry("operator gossip keyring use", "operator_gossip_keyring_use", "Change the key in use"),
     Entry("operator metrics", "operator_metrics", "Retrieve the agent's metrics"),
     Entry("operator raft list-peers", "operator_raft_list_peers", "Display the current consensus peers"),
     Entry(
@@ -184,6 +189,7 @@ COMMANDS = (
     ),
     Entry("operator snapshot save", "operator_snapshot_save", "Saves a snapshot of the servers' state"),
     Entry("plan", "job_plan", "Dry-run a job update to determine its effects", is_hidden=True),
+    Entry("plugin status", "plugin_status", "Display status information about a plugin"),
     Entry("run", "job_run", "Run a new job or update an existing job"),
     Entry("scaling policy info", "scaling_policy_info", "Display an individual scaling policy"),
     Entry("scaling policy list", "scaling_policy_list", "List all scaling policies"),
@@ -207,6 +213,10 @@ COMMANDS = (
         "system_reconcile_summaries",
         "Reconciles the summaries of all registered jobs",
     ),
+    Entry("tls ca create", "tls_ca_create", "Create a certificate authority"),
+    Entry("tls ca info", "tls_ca_info", "Show information about a certificate authority"),
+    Entry("tls cert create", "tls_cert_create", "Create a certificate"),
+    Entry("tls cert info", "tls_cert_info", "Show information about a certificate"),
     Entry("ui", "ui", "Open the web UI"),
     Entry("validate", "job_validate", "Checks if a given job specification is valid", is_hidden=True),
     Entry("var get", "var_get", "Read a variable"),
@@ -216,6 +226,15 @@ COMMANDS = (
     Entry("var purge", "var_purge", "Purge a variable"),
     Entry("var put", "var_put", "Create or update a variable"),
     Entry("version", "version", "Prints the Yurt version", is_plain=True),
+    Entry("volume claim delete", "volume_claim_delete", "Delete a claim on a sticky volume"),
+    Entry("volume claim list", "volume_claim_list", "List claims on sticky volumes"),
+    Entry("volume create", "volume_create", "Create a volume"),
+    Entry("volume delete", "volume_delete", "Delete a volume"),
+    Entry("volume deregister", "volume_deregister", "Remove a volume from the cluster"),
+    Entry("volume detach", "volume_detach", "Detach a volume from a node"),
+    Entry("volume init", "volume_init", "Create an example volume specification file"),
+    Entry("volume register", "volume_register", "Register an existing volume"),
+    Entry("volume status", "volume_status", "Display status information about a volume"),
 )
 
 GROUPS = {
@@ -247,13 +266,19 @@ GROUPS = {
     "operator scheduler": "Provides access to the scheduler configuration",
     "operator snapshot": "Saves and inspects snapshots of the servers' state",
     "operator": "Provides cluster-level tools for operators",
+    "plugin": "Inspect plugins",
     "scaling policy": "Interact with scaling policies",
     "scaling": "Interact with scaling policies",
     "server": "Interact with servers",
     "service": "Interact with registered services",
     "system reconcile": "Perform system reconciliation tasks",
     "system": "Interact with the system API",
+    "tls ca": "Helpers for certificate authorities",
+    "tls cert": "Helpers for certificates",
+    "tls": "Generate certificates for the cluster",
     "var": "Interact with variables",
+    "volume claim": "Interact with claims on sticky volumes",
+    "volume": "Interact with volumes",
 }
 
 

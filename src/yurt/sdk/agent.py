@@ -91,3 +91,19 @@ def client_servers(client: Client) -> tuple[str, ...]:
 def set_client_servers(client: Client, addresses: Sequence[str]) -> None:
     """Replace the servers that a client agent knows."""
     client.send("PUT", "/v1/agent/servers", address=tuple(addresses))
+
+
+class GossipKeys(Record, frozen=True):
+    """The keys that encrypt gossip, and how many servers have each."""
+
+    keys: dict[str, int] = {}
+
+
+def gossip_keys(client: Client) -> dict[str, int]:
+    """List the keys that encrypt gossip."""
+    return client.get("/v1/agent/keyring/list", GossipKeys).value.keys
+
+
+def change_gossip_key(client: Client, action: str, key: str) -> None:
+    """Do `install`, `use` or `remove` with a key."""
+    client.send("PUT", f"/v1/agent/keyring/{action}", body={"Key": key})
