@@ -14,12 +14,13 @@ from yurt.model.job import Job
 from yurt.model.node import Node
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.wire import ALL_NODE_POOL, NodeID
-from yurt.scheduler.assign.group import Assigner, Given
+from yurt.scheduler.assign.group import Given
+from yurt.scheduler.configuration import effective_configuration
 from yurt.scheduler.feasible.base import in_datacenters
 from yurt.scheduler.feasible.distinct import HOSTS_LABEL
 from yurt.scheduler.feasible.targets import resolve
-from yurt.scheduler.placer import Placer
 from yurt.scheduler.rank.exhausted import LABELS
+from yurt.scheduler.selection import Selection
 from yurt.scheduler.view import View
 
 
@@ -71,13 +72,17 @@ class _Explainer:
         self._view = view
         self._job = job
         # Whatever is drawn here is thrown away with the verdicts.
-        rng = Random(0)
-        self._placer = Placer(view, job, group, rng=rng, configuration=configuration)
-        self._assigner = Assigner(view, self._placer.ask, rng)
+        self._selection = Selection(
+            view,
+            job,
+            group,
+            rng=Random(0),
+            configuration=effective_configuration(view.state, job, configuration),
+        )
 
     def all(self) -> Iterator[NodeVerdict]:
-        ranking = self._placer.ranking
-        wishes = self._placer.wishes(None)
+        ranking = self._selection.ranking
+        wishes = self._selection.wishes(None)
         finals = ranking.finals(wishes)
         parts = ranking.parts(np.arange(len(ranking.field.slots)), wishes)
         for slot, node in enumerate(self._view.columns.nodes):
@@ -119,7 +124,7 @@ class _Explainer:
         return None
 
     def _broken_rule(self, slot: int, node: Node) -> NodeVerdict | None:
-        for rule in self._placer.found.rules:
+        for rule in self._selection.found.rules:
             if rule.mask[slot]:
                 continue
             if rule.constraint is None:
@@ -130,10 +135,10 @@ class _Explainer:
         return None
 
     def _distinct(self, slot: int, node: Node) -> NodeVerdict | None:
-        hosts = self._placer.hosts
+        hosts = self._selection.hosts
         if hosts.is_asked and (count := hosts.taken().get(slot, 0)):
             return _against(node, Verdict.FILTERED, HOSTS_LABEL, found=str(count), wanted="0")
-        for one in self._placer.properties:
+        for one in self._selection.properties:
             code = int(one.column.codes[slot])
             value = one.column.values[code]
             if value is None or one.used[code] >= one.allowed:
@@ -144,16 +149,15 @@ class _Explainer:
 
     def _lack(self, position: int, slot: int, node: Node) -> NodeVerdict | None:
         """What runs out on a node: amounts first, since these tell most, then what must be chosen."""
-        field = self._placer.ranking.field
-        at = slice(position, position + 1)
+        field = self._selection.ranking.field
         for dimension, label in LABELS.items():
             if dimension not in field.dimensions:
                 continue
             free = int(field.room[dimension][position])
-            wanted = int(np.broadcast_to(field.wanted_at(dimension, at), (1,))[0])
+            wanted = field.wanted_on(dimension, position)
             if free < wanted:
                 return _against(node, Verdict.EXHAUSTED, label, found=str(free), wanted=str(wanted))
-        given = self._assigner.give(slot)
+        given = self._selection.assigner.give(slot)
         if not isinstance(given, Given):
             return _against(node, Verdict.EXHAUSTED, given)
         return None

@@ -43,12 +43,12 @@ def place_group(
     if len(placed) < len(requests) and replaced:
         placed = _take_back(view, job, group, requests, placed)
     missing = len(requests) - len(placed)
-    found = placer.found
+    found = placer.selection.found
     if not missing:
         return PlacedGroup(placed=tuple(placed))
     return PlacedGroup(
         placed=tuple(placed),
-        failure=failure_metric(placer.explain_failure(), group, missing),
+        failure=failure_metric(placer.selection.explain_failure(), group, missing),
         class_eligibility={} if found.escapes else found.class_eligibility(),
         escaped=found.escapes,
         missing=found.missing_volumes,

@@ -150,7 +150,7 @@ class _SystemPlacer:
         if self._ranking.fits[position]:
             given = self._assigner.give(slot)
         if not isinstance(given, Given) and self._may_preempt:
-            found = find_victims(self._view, slot, self._job, self._ask, self._cpu_mhz(position))
+            found = find_victims(self._view, slot, self._job, self._ask, self._field.wanted_on(CPU, position))
             victims = found or []
             for victim in victims:
                 self._view.preempt(victim)
@@ -222,9 +222,6 @@ class _SystemPlacer:
     def _metric(self, tally: Tally, scores: tuple[NodeScore, ...]) -> AllocMetric:
         # Nomad leaves the pool out of a system job's successes, and only there.
         return alloc_metric(self._job, self.found.base, tally, scores, pool="")
-
-    def _cpu_mhz(self, position: int) -> int:
-        return int(np.broadcast_to(self._field.wanted[CPU], self._field.slots.shape)[position])
 
     def _slot(self, request: PlaceRequest) -> int | None:
         assert request.required_node is not None, "instances of system jobs have their own nodes"

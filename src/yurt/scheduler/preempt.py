@@ -64,6 +64,8 @@ def find_victims(view: View, slot: int, job: Job, ask: Ask, cpu_mhz: int) -> lis
     made free; what one step takes counts for the next.
     """
     search = _Search(view, slot, job, ask, cpu_mhz)
+    if not search.has_eligible:
+        return None
     for step in (search.free_ports, search.free_bandwidth, search.free_devices, search.free_amounts):
         if not step():
             return None
@@ -92,6 +94,11 @@ class _Search:
             key=lambda alloc: alloc.job.priority,
         )
         self.chosen: list[Allocation] = []
+
+    @property
+    def has_eligible(self) -> bool:
+        """Whether anybody may be displaced at all."""
+        return bool(self._eligible)
 
     def free_ports(self) -> bool:
         """Displace who holds the static ports of the group's network."""

@@ -155,6 +155,22 @@ def test_ample_ports_are_given_in_bulk() -> None:
     assert len(set(given)) == 100
 
 
+def test_bulk_goes_around_nodes_that_cannot_give_ports() -> None:
+    nodes = [a_node(number) for number in range(12)]
+    for number in range(0, 12, 3):
+        resources = replace(nodes[number].node_resources, node_networks=())
+        nodes[number] = replace(nodes[number], node_resources=resources)
+    for network in (dynamic("a"), static(8080)):
+        result = place(nodes, a_group("g", a_task(cpu=50), network=network, count=100), 100)
+        used = {one.node_id for one in result.placed}
+        assert used == {node.id for number, node in enumerate(nodes) if number % 3}
+        if network.reserved_ports:
+            assert dimension(result) == {
+                "network: no addresses available for default network": 4,
+                "network: reserved port collision http=8080": 8,
+            }
+
+
 def gpus(name: str, count: int) -> NodeDeviceResource:
     return NodeDeviceResource(
         vendor="nvidia",

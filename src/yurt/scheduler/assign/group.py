@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from yurt.model.allocated import AllocatedCpu, AllocatedResources, AllocatedShared
 from yurt.model.node import Node
-from yurt.model.resources import NetworkResource
+from yurt.model.resources import NetworkResource, Port
 from yurt.scheduler.ask import Ask
 from yurt.scheduler.assign import cores as core_choice
 from yurt.scheduler.assign import devices as device_choice
@@ -73,17 +73,38 @@ class Assigner:
                 tasks[task] = replace(tasks[task], cpu=AllocatedCpu(cpu_shares=mhz, reserved_cores=ids))
         return Given(replace(ask.resources, tasks=tasks, shared=shared), device_score)
 
-    def has_ample_ports(self, slots: NDArray[np.intp], instances: int) -> bool:
-        """Whether a group that asks for dynamic ports only finds them on all of `slots`, so many times over.
+    @property
+    def is_once_per_node(self) -> bool:
+        """Whether a static port keeps a second instance off any node."""
+        return bool(self._exclusive_ports())
 
-        Ports in use are counted over all addresses, so the true number of free ones is never smaller.
+    @property
+    def refusal_after_once(self) -> str:
+        """What a second instance runs into, where there is room for one only."""
+        port = self._exclusive_ports()[0]
+        return f"network: reserved port collision {port.label}={port.value}"
+
+    def suits_bulk(self, slots: NDArray[np.intp], instances: int) -> bool:
+        """Whether it is known without looking how many instances a node can be given what they ask for.
+
+        So it is if there is nothing to choose, if a static port allows one, and if dynamic ports are
+        ample on all nodes. Ports in use are counted over all addresses, so there are never fewer free
+        than it seems here; nodes may still refuse for other reasons.
         """
-        network = self._ask.network
-        if network is None or network.reserved_ports:
+        ask = self._ask
+        if ask.task_networks or ask.cores or ask.devices:
             return False
-        wanted = len(network.dynamic_ports or ()) * instances
+        if ask.network is None:
+            return True
+        per_node = 1 if self.is_once_per_node else instances
+        wanted = len(ask.network.dynamic_ports or ()) * per_node
         free = self._view.columns.capacity[PORTS][slots] - self._view.used[PORTS][slots]
-        return bool((free >= wanted).all())
+        return bool((free >= wanted + len(ask.network.reserved_ports or ())).all())
+
+    def _exclusive_ports(self) -> list[Port]:
+        network = self._ask.network
+        ports = network.reserved_ports or () if network is not None else ()
+        return [port for port in ports if not port.ignore_collision]
 
     def _task_network(
         self, slot: int, node: Node, ports: PortMap, ask: NetworkResource

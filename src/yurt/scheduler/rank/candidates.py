@@ -84,6 +84,11 @@ class Field:
         wanted = self.wanted.get(dimension, 0)
         return wanted if isinstance(wanted, int) else wanted[positions]
 
+    def wanted_on(self, dimension: int, position: int) -> int:
+        """What one instance asks for on one node."""
+        wanted = self.wanted.get(dimension, 0)
+        return wanted if isinstance(wanted, int) else int(wanted[position])
+
     def column_of(self, counts: Mapping[int, int]) -> Ints:
         """Counts by slot, as a column of the field."""
         if not counts:

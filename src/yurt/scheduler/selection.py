@@ -1,0 +1,254 @@
+"""A selection: the nodes that a group may be placed on, scored and kept current while it is placed."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from yurt.model.alloc_metric import SCORES_KEPT_MAX, AllocMetric, NodeScore
+from yurt.model.allocated import AllocatedResources
+from yurt.model.group import TaskGroup
+from yurt.model.job import Job
+from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.wire import NodeID
+from yurt.scheduler.ask import Ask, ask_of
+from yurt.scheduler.assign.group import Assigner, Given
+from yurt.scheduler.feasible import volumes
+from yurt.scheduler.feasible.distinct import HOSTS_LABEL, DistinctHosts, DistinctProperty, distinct_properties
+from yurt.scheduler.feasible.group import Feasibility, feasibility
+from yurt.scheduler.metrics import Tally, alloc_metric
+from yurt.scheduler.rank.algorithms import algorithm_for
+from yurt.scheduler.rank.candidates import Field, Floats
+from yurt.scheduler.rank.cores_cpu import cpu_with_cores
+from yurt.scheduler.rank.exhausted import count_exhausted
+from yurt.scheduler.rank.ranking import NOWHERE, Ranking, Wish, keys
+from yurt.scheduler.rank.spread import NAME as SPREAD_NAME
+from yurt.scheduler.rank.spread import spreads_of
+from yurt.scheduler.requests import PlaceRequest
+from yurt.scheduler.view import View
+from yurt.state.use import CPU
+
+PENALTY_NAME = "node-reschedule-penalty"
+DEVICES_NAME = "devices"
+
+
+class Selection:
+    """All nodes of the base set, as one group sees them. Positions count along `ranking.field.slots`.
+
+    `configuration` is the one that holds for the job's pool.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        job: Job,
+        group: TaskGroup,
+        *,
+        rng: Random,
+        configuration: SchedulerConfiguration,
+        classes_seen: bool = False,
+    ) -> None:
+        self._view = view
+        self._job = job
+        self._group = group
+        self._job_seen = classes_seen
+        self._group_seen = False
+        self.ask: Ask = ask_of(group, oversubscribe=configuration.memory_oversubscription_enabled)
+        self.assigner = Assigner(view, self.ask, rng)
+        self.found: Feasibility = feasibility(view.columns, job, group)
+        self.hosts = DistinctHosts(view, job, group)
+        slots = self.found.slots
+        if self.hosts.is_asked and (taken := self.hosts.taken()):
+            slots = slots[~np.isin(slots, np.fromiter(taken, dtype=np.intp))]
+        field = Field(view, job, group, self.ask, slots)
+        if self.ask.cores:
+            field.wanted[CPU] = cpu_with_cores(view, self.ask, slots)
+        algorithm = algorithm_for(configuration.scheduler_algorithm, job.type)
+        self.ranking = Ranking(field, algorithm, algorithm.columns, rng.getrandbits(32))
+        self.properties: list[DistinctProperty] = list(distinct_properties(view, job, group))
+        self.spreads = spreads_of(view, job, group, slots)
+        # Positions that had room but could not be assigned ports, devices or cores, with the reason.
+        self.refused: dict[int, str] = {}
+        self._device_scores: Floats | None = self._score_devices()
+
+    @property
+    def slots(self) -> NDArray[np.intp]:
+        """The slots of the nodes that the rules allow."""
+        return self.ranking.field.slots
+
+    def count_again(self) -> None:
+        """Count anew how the group is spread, and what it uses of distinct properties."""
+        self.properties = list(distinct_properties(self._view, self._job, self._group))
+        self.spreads = spreads_of(self._view, self._job, self._group, self.slots)
+
+    def node_id(self, position: int) -> NodeID:
+        """The node at a position."""
+        node_id = self._view.columns.node_ids[int(self.slots[position])]
+        assert node_id is not None, f"there is no node at position {position}"
+        return node_id
+
+    def enter(self, position: int, resources: AllocatedResources) -> None:
+        """Show a placement in the view, and score its node again."""
+        ranking, field = self.ranking, self.ranking.field
+        slot = int(field.slots[position])
+        self._view.place(self._job.key, self._group.name, slot, resources)
+        self.refused.pop(position, None)
+        if self.ask.cores:
+            field.set_wanted(CPU, position, int(cpu_with_cores(self._view, self.ask, np.asarray([slot]))[0]))
+        ranking.look_again(np.asarray([position]))
+        if self.hosts.is_asked:
+            ranking.fits[position] = False
+        for spread in self.spreads:
+            spread.place(int(spread.index[position]))
+        for one in self.properties:
+            one.used[one.column.codes[slot]] += 1
+        if self._device_scores is not None:
+            self._device_scores[position] = self._device_score(position)
+        self.mark_seen()
+
+    def enter_many(self, positions: NDArray[np.intp]) -> None:
+        """Score nodes again on which the view shows more instances by now."""
+        self.ranking.look_again(positions)
+        if self.hosts.is_asked:
+            self.ranking.fits[positions] = False
+        self.ranking.fits[list(self.refused)] = False
+        self.mark_seen()
+
+    def mark_seen(self) -> None:
+        """From now on, classes of nodes that rules turn away are known."""
+        self._job_seen = self._group_seen = True
+
+    def refuse(self, position: int, reason: str) -> None:
+        """Take a node out of the race that has room, but lacks something else."""
+        self.refused[position] = reason
+        self.ranking.fits[position] = False
+
+    def wishes(self, request: PlaceRequest | None) -> list[Wish]:
+        """What the job itself asks of the score."""
+        size = len(self.slots)
+        wishes: list[Wish] = []
+        if request is not None and request.penalty_nodes:
+            penalty = np.zeros(size)
+            for slot in map(self._view.columns.slots.get, request.penalty_nodes):
+                position = -1 if slot is None else self.ranking.field.position(slot)
+                if position >= 0:
+                    penalty[position] = -1.0
+            wishes.append(Wish(PENALTY_NAME, penalty, penalty != 0.0))
+        if self._device_scores is not None:
+            wishes.append(Wish(DEVICES_NAME, self._device_scores, np.ones(size, dtype=np.bool_)))
+        if self.spreads:
+            total = np.zeros(size)
+            for spread in self.spreads:
+                total += spread.boosts[spread.index]
+            wishes.append(Wish(SPREAD_NAME, total, total != 0.0))
+        return wishes
+
+    def nodes_for(self, request: PlaceRequest) -> NDArray[np.bool_] | None:
+        """Mask of the positions that have the request's own volumes; None if all may be used."""
+        if not volumes.volumes_per_alloc(self._group):
+            return None
+        mask = volumes.nodes_with_volumes(self._view.columns, self._group, request.name_index)
+        return None if mask is None else np.asarray(mask[self.slots])
+
+    def preferred(self, request: PlaceRequest) -> int | None:
+        """Where the node is that a request should be tried on first."""
+        if request.preferred_node is None:
+            return None
+        slot = self._view.columns.slots.get(request.preferred_node)
+        position = -1 if slot is None else self.ranking.field.position(slot)
+        return position if position >= 0 else None
+
+    def without_full_properties(self, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A mask without the nodes whose distinct properties are used often enough."""
+        slots = self.slots
+        for one in self.properties:
+            allowed = allowed & ~(one.missing() | one.full())[slots]
+        return allowed
+
+    def metric(self, finals: Floats, wishes: list[Wish], order: Floats | None = None) -> AllocMetric:
+        """The metric of a placement on the best of these nodes."""
+        ranking = self.ranking
+        if order is None:
+            order = keys(finals, self.without_full_properties(ranking.fits), ranking.ties)
+        return alloc_metric(
+            self._job, self.found.base, self._tally(), self._best_scores(finals, wishes, order)
+        )
+
+    def explain_failure(self) -> AllocMetric:
+        """Why a further instance would find no node."""
+        return alloc_metric(self._job, self.found.base, self._tally())
+
+    def _best_scores(self, finals: Floats, wishes: list[Wish], order: Floats) -> tuple[NodeScore, ...]:
+        best = _best(order, SCORES_KEPT_MAX)
+        parts = self.ranking.parts(best, wishes)
+        return tuple(
+            NodeScore(
+                node_id=self.node_id(position),
+                scores={PENALTY_NAME: 0.0, **part},
+                norm_score=float(finals[position]),
+            )
+            for part, position in zip(parts, best.tolist(), strict=True)
+        )
+
+    def _tally(self) -> Tally:
+        """What happens to all nodes as things are now."""
+        found, field = self.found, self.ranking.field
+        filtered = found.filtered(job_seen=self._job_seen, group_seen=self._group_seen)
+        tally = Tally(
+            evaluated=found.base.nodes,
+            filtered=filtered.nodes,
+            class_filtered=dict(filtered.node_classes),
+            constraint_filtered=dict(filtered.labels),
+        )
+        turned_away = np.zeros(len(field.slots), dtype=np.bool_)
+        if self.hosts.is_asked:
+            slots = [slot for slot in self.hosts.taken() if found.mask[slot]]
+            self._count_filtered(tally, HOSTS_LABEL, np.asarray(slots, dtype=np.intp))
+            turned_away |= field.column_of(self.hosts.taken()) > 0
+        for one in self.properties:
+            closed = (one.missing() | one.full())[field.slots] & ~turned_away
+            for code in np.unique(one.column.codes[field.slots[closed]]).tolist():
+                here = field.slots[closed & (one.column.codes[field.slots] == code)]
+                self._count_filtered(tally, one.label(code), here)
+            turned_away |= closed
+        full = np.flatnonzero(~self.ranking.fits & ~turned_away)
+        if len(full):
+            count_exhausted(tally, field, full, self.refused)
+        return tally
+
+    def _count_filtered(self, tally: Tally, label: str, slots: NDArray[np.intp]) -> None:
+        if not len(slots):
+            return
+        tally.filter(label, len(slots))
+        classes = self._view.columns.node_classes
+        for code, count in enumerate(np.bincount(classes.column[slots]).tolist()):
+            if code and count:
+                name = classes.texts[code]
+                tally.class_filtered[name] = tally.class_filtered.get(name, 0) + count
+
+    def _score_devices(self) -> Floats | None:
+        if not any(request.affinities for _, request in self.ask.devices):
+            return None
+        return np.asarray(
+            [self._device_score(position) for position in range(len(self.slots))],
+            dtype=np.float64,
+        )
+
+    def _device_score(self, position: int) -> float:
+        given = self.assigner.give(int(self.slots[position]))
+        return (given.device_score or 0.0) if isinstance(given, Given) else 0.0
+
+
+def _best(order: Floats, count: int) -> NDArray[np.intp]:
+    """The positions with the highest keys, best first. For few this is faster than partitioning."""
+    order = order.copy()
+    best: list[int] = []
+    while len(best) < min(count, len(order)):
+        position = int(order.argmax())
+        if order[position] == NOWHERE:
+            break
+        best.append(position)
+        order[position] = NOWHERE
+    return np.asarray(best, dtype=np.intp)
