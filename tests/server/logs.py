@@ -11,11 +11,15 @@ from yurt.log.contract import READ_BYTES_MAX
 
 
 class FailingLog:
-    """The Log contract over another log; while `fails`, what would be written is refused."""
+    """The Log contract over another log; while `fails`, what would be written is refused.
+
+    With `appends_left` set, so many appends succeed before it begins to fail.
+    """
 
     def __init__(self, inner: Log | None = None) -> None:
         self.inner: Log = inner or MemoryLog()
         self.fails = False
+        self.appends_left: int | None = None
         self.is_busy = False
         self.refused = 0
 
@@ -30,6 +34,9 @@ class FailingLog:
     def append(self, entries: Sequence[bytes], on_durable: Callable[[int], None]) -> asyncio.Future[int]:
         if self.is_busy:
             raise LogBusy(waiting_entries=1, waiting_bytes=1)
+        if self.appends_left is not None:
+            self.fails = self.appends_left == 0
+            self.appends_left = max(0, self.appends_left - 1)
         if not self.fails:
             return self.inner.append(entries, on_durable)
         self.refused += 1
