@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from yurt.model.job import Job, JobKey
 from yurt.model.job_summary import JobSummary
 from yurt.model.plan import JobRef
@@ -39,6 +41,14 @@ class Jobs(Table[JobKey, Job]):
         versions = self.versions[row.key]
         self.versions[row.key] = tuple(row if old.version == row.version else old for old in versions)
         self._changed(row.key, index)
+
+    def with_job(self, job: Job) -> Jobs:
+        """A copy of the table in which one job is another, or new; nobody watches it."""
+        other = copy(self)
+        other._rows = {**self._rows, job.key: job}
+        kept = [old for old in self.versions.get(job.key, ()) if old.version != job.version]
+        other.versions = {**self.versions, job.key: (job, *kept)}
+        return other
 
     def delete(self, key: JobKey, index: int) -> Job | None:
         """Remove a job with all its versions."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.evaluation import Evaluation
-from yurt.model.job import JobKey
+from yurt.model.job import Job, JobKey
 from yurt.model.namespace import Namespace
 from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
@@ -84,6 +86,15 @@ class State:
         """Hand over the news since the last call."""
         news, self._news = self._news, News()
         return news
+
+    def with_job(self, job: Job) -> State:
+        """A State in which one job is another, or new: to try something out, never to be applied to.
+
+        It shares everything else with this State, and is only good until this one changes.
+        """
+        other = copy(self)
+        other.jobs = self.jobs.with_job(job)
+        return other
 
     def become(self, other: State) -> None:
         """Take over everything `other` holds, which nobody watches or uses any more.

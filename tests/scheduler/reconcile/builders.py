@@ -68,13 +68,13 @@ NODES = {
 }
 
 
-def a_group(name: str = "g", **changes: Any) -> TaskGroup:  # noqa: ANN401
+def a_group(name: str = "g", **changes: Any) -> TaskGroup:
     changes.setdefault("tasks", (Task(name="t", driver="mock", config={"run_for": "1h"}),))
     changes.setdefault("reschedule_policy", UNLIMITED)
     return TaskGroup(name=name, **changes)
 
 
-def a_job(*groups: TaskGroup, kind: str = SERVICE, **changes: Any) -> Job:  # noqa: ANN401
+def a_job(*groups: TaskGroup, kind: str = SERVICE, **changes: Any) -> Job:
     changes.setdefault("id", JobID("j"))
     return Job(
         type=kind,
@@ -86,7 +86,7 @@ def a_job(*groups: TaskGroup, kind: str = SERVICE, **changes: Any) -> Job:  # no
     )
 
 
-def changed(job: Job, **changes: Any) -> Job:  # noqa: ANN401
+def changed(job: Job, **changes: Any) -> Job:
     """The next version of a job, with another environment: a change that needs new allocations."""
     changes.setdefault(
         "task_groups",
@@ -113,7 +113,7 @@ def an_alloc(
     canary: bool = False,
     transition: DesiredTransition | None = None,
     finished_at: Nanoseconds | None = None,
-    **changes: Any,  # noqa: ANN401
+    **changes: Any,
 ) -> Allocation:
     if healthy is not None or canary:
         changes.setdefault("deployment_status", AllocDeploymentStatus(healthy=healthy, canary=canary))
@@ -144,12 +144,12 @@ def an_alloc(
     )
 
 
-def allocs_of(job: Job, number: int, **changes: Any) -> list[Allocation]:  # noqa: ANN401
+def allocs_of(job: Job, number: int, **changes: Any) -> list[Allocation]:
     """So many instances of a job, each on its own ready node."""
     return [an_alloc(job, index, node=f"ready-{index}", **changes) for index in range(number)]
 
 
-def a_deployment(job: Job, state: DeploymentState, *, group: str = "g", **changes: Any) -> Deployment:  # noqa: ANN401
+def a_deployment(job: Job, state: DeploymentState, *, group: str = "g", **changes: Any) -> Deployment:
     changes.setdefault("id", DEPLOYMENT)
     return Deployment(
         job_id=job.id,
@@ -160,7 +160,7 @@ def a_deployment(job: Job, state: DeploymentState, *, group: str = "g", **change
     )
 
 
-def an_eval(kind: str = SERVICE, **changes: Any) -> Evaluation:  # noqa: ANN401
+def an_eval(kind: str = SERVICE, **changes: Any) -> Evaluation:
     changes.setdefault("id", EVAL)
     changes.setdefault("triggered_by", TRIGGER_JOB_REGISTER)
     return Evaluation(

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
-from yurt.model.alloc import CLIENT_FAILED, CLIENT_LOST, CLIENT_RUNNING, CLIENT_UNKNOWN, Allocation
+from yurt.model.alloc import CLIENT_UNKNOWN, Allocation
 from yurt.model.deployment import DeploymentState
 from yurt.model.evaluation import Evaluation
 from yurt.model.group import TaskGroup
-from yurt.model.job import Job
-from yurt.model.node import Node
 from yurt.model.plan import UpdateAlloc
 from yurt.model.plan_annotations import DesiredUpdates
-from yurt.model.wire import AllocID, Nanoseconds, NodeID
+from yurt.model.wire import AllocID, Nanoseconds
 from yurt.scheduler.reconcile.alloc_facts import (
     health,
     is_canary,
     is_of_version,
-    is_older_than,
     is_part_of,
-    lost_after,
     transition,
-    with_state,
 )
 from yurt.scheduler.reconcile.changes import (
-    LOST,
     MIGRATING,
     NOT_NEEDED,
-    RECONNECTED,
-    REPLACED_FAILURE,
     RESCHEDULED,
-    UNKNOWN,
     UPDATING,
     Place,
     Stop,
@@ -41,35 +32,16 @@ from yurt.scheduler.reconcile.changes import (
 )
 from yurt.scheduler.reconcile.classify import Class, classify_all
 from yurt.scheduler.reconcile.deployments import (
-    JobDeployments,
     has_strategy,
     is_group_healthy,
     needs_promotion,
     new_group_state,
 )
-from yurt.scheduler.reconcile.follow_ups import Delayed, FollowUpMaker
-from yurt.scheduler.reconcile.held_lost import held_until
+from yurt.scheduler.reconcile.group_sorting import GroupSorting, Surroundings, lost_stop
 from yurt.scheduler.reconcile.name_index import NameIndex
-from yurt.scheduler.reconcile.reconnect import reconcile_reconnecting
-from yurt.scheduler.reconcile.reschedule import Rescheduling, filter_for_rescheduling
 from yurt.scheduler.reconcile.scale_down import surplus
 from yurt.scheduler.reconcile.tainted import TaintedNodes
-from yurt.scheduler.reconcile.updates import FitsInPlace, InPlace, Updates, sort_updates
-
-
-class Surroundings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the groups of one job are reconciled by."""
-
-    job: Job
-    evaluation: Evaluation
-    is_batch: bool
-    deployments: JobDeployments
-    tainted: TaintedNodes
-    all_allocs: Mapping[AllocID, Allocation]
-    now: Nanoseconds
-    follow_ups: FollowUpMaker
-    find_node: Callable[[NodeID], Node | None]
-    fits_in_place: FitsInPlace
+from yurt.scheduler.reconcile.updates import InPlace, Updates, sort_updates
 
 
 class GroupChanges(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +75,7 @@ def stop_group(allocs: Iterable[Allocation], tainted: TaintedNodes, now: Nanosec
         for kind in (Class.UNTAINTED, Class.MIGRATE, Class.DISCONNECTING, Class.RECONNECTING)
         for alloc in classes.of(kind)
     ]
-    stops += [_lost(alloc) for alloc in classes.of(Class.LOST)]
+    stops += [lost_stop(alloc) for alloc in classes.of(Class.LOST)]
     stops += [
         Stop(alloc=alloc, description=NOT_NEEDED)
         for kind in (Class.IGNORE, Class.EXPIRING)
@@ -126,14 +98,6 @@ def _still_matters(alloc: Allocation, *, is_batch: bool) -> bool:
     return not alloc.is_server_terminal or (is_batch and not transition(alloc).reschedule)
 
 
-def _lost(alloc: Allocation) -> Stop:
-    return Stop(alloc=alloc, description=LOST, client_status=CLIENT_LOST)
-
-
-def _keyed(allocs: Iterable[Allocation]) -> dict[AllocID, Allocation]:
-    return {alloc.id: alloc for alloc in allocs}
-
-
 class _GroupPass:
     """One pass over a group that has instances to run, step by step as the fields are filled."""
 
@@ -146,28 +110,17 @@ class _GroupPass:
         known = current.task_groups.get(group.name) if current is not None else None
         self._is_new_state = known is None
         self._state = known if known is not None else new_group_state(group.update)
-        self._counts: dict[str, int] = {}
-        self._stops: list[Stop] = []
-        self._updates: list[UpdateAlloc] = []
-        self._follow_ups: list[Evaluation] = []
-        self._untainted: dict[AllocID, Allocation] = {}
-        self._migrate: dict[AllocID, Allocation] = {}
-        self._lost: dict[AllocID, Allocation] = {}
-        self._now: dict[AllocID, Allocation] = {}
-        self._disconnecting: dict[AllocID, Allocation] = {}
-        self._later: list[Delayed] = []
-        self._is_held = False
+        self._sorted = GroupSorting(group.name, allocs, self._state, by)
+        self._counts = self._sorted.counts
+        self._stops = self._sorted.stops
+        self._untainted = self._sorted.untainted
+        self._migrate = self._sorted.migrate
+        self._now = self._sorted.now
 
     def run(self) -> GroupChanges:
-        working = self._without_done(self._all)
-        working, canaries = self._sort_canaries(working)
-        self._sort(working)
-        self._hold_lost()
-        self._delay_reschedules()
-        names = NameIndex(
-            self._group.count,
-            (*self._untainted.values(), *self._migrate.values(), *self._now.values(), *self._lost.values()),
-        )
+        found = self._sorted
+        canaries, kept = found.canaries, (found.untainted, found.migrate, found.now, found.lost)
+        names = NameIndex(self._group.count, (alloc for allocs in kept for alloc in allocs.values()))
         self._stop_surplus(names, canaries)
         updates = self._sort_updates()
         if self._is_canarying:
@@ -190,8 +143,8 @@ class _GroupPass:
             destructive=replaced,
             stop=self._stops,
             in_place=updates.in_place,
-            updates=not_stopped(self._updates, stopped),
-            follow_ups=self._follow_ups,
+            updates=not_stopped(found.updates, stopped),
+            follow_ups=found.follow_ups,
             desired=DesiredUpdates(**self._counts),
             state=self._state if self._begins_deployment(updates) else None,
             is_complete=self._is_complete(updates, places, canary_places),
@@ -207,134 +160,8 @@ class _GroupPass:
         deployments = self._deployments
         return not (deployments.is_paused or deployments.is_failed or self._is_canarying)
 
-    def _count(self, what: str, by: int) -> None:
-        self._counts[what] = self._counts.get(what, 0) + by
-
     def _grow_total(self, by: int) -> None:
         self._state = replace(self._state, desired_total=self._state.desired_total + by)
-
-    def _without_done(self, allocs: list[Allocation]) -> list[Allocation]:
-        """Leave out ended batch instances of earlier versions: this version runs anew."""
-        if not self._by.is_batch:
-            return allocs
-        kept = [a for a in allocs if not (a.is_terminal and is_older_than(a, self._by.job))]
-        self._count("ignore", len(allocs) - len(kept))
-        return kept
-
-    def _sort_canaries(self, working: list[Allocation]) -> tuple[list[Allocation], dict[AllocID, Allocation]]:
-        """Stop canaries that nobody waits for; find those of the current deployment."""
-        name, deployments = self._group.name, self._deployments
-        obsolete: set[str] = set()
-        for deployment in (deployments.old, deployments.current if deployments.is_failed else None):
-            state = deployment.task_groups.get(name) if deployment is not None else None
-            if state is not None and not state.promoted:
-                obsolete.update(state.placed_canaries or ())
-        stopped = [alloc for alloc in working if alloc.id in obsolete]
-        self._stops += [Stop(alloc=alloc, description=NOT_NEEDED) for alloc in stopped]
-        self._count("stop", len(stopped))
-        placed = set(self._state.placed_canaries or ()) - obsolete
-        classes = classify_all((a for a in working if a.id in placed), self._by.tainted, self._by.now)
-        gone = [*classes.of(Class.MIGRATE), *classes.of(Class.LOST)]
-        self._stops += [Stop(alloc=a, description=MIGRATING) for a in classes.of(Class.MIGRATE)]
-        self._stops += [_lost(a) for a in classes.of(Class.LOST)]
-        left_out = obsolete | {alloc.id for alloc in gone}
-        kept = [alloc for alloc in working if alloc.id not in left_out]
-        return kept, _keyed(classes.of(Class.UNTAINTED))
-
-    def _sort(self, working: list[Allocation]) -> None:
-        """Sort everything into what stays, moves, is lost, or is placed anew."""
-        by = self._by
-        classes = classify_all(working, by.tainted, by.now)
-        self._count("ignore", len(classes.of(Class.IGNORE)))
-        self._migrate = _keyed(classes.of(Class.MIGRATE))
-        judge = Rescheduling(
-            is_batch=by.is_batch,
-            eval_id=by.evaluation.id,
-            now=by.now,
-            deployment=self._deployments.current,
-        )
-        staying = filter_for_rescheduling(classes.of(Class.UNTAINTED), judge)
-        moving = filter_for_rescheduling(self._migrate.values(), judge)
-        self._untainted = _keyed(staying.untainted)
-        self._now = _keyed((*staying.now, *moving.now))
-        self._later = [*staying.later, *moving.later]
-        self._reconnect(classes.of(Class.RECONNECTING))
-        self._lost = _keyed((*classes.of(Class.LOST), *classes.of(Class.EXPIRING)))
-        self._disconnect(classes.of(Class.DISCONNECTING), judge)
-
-    def _reconnect(self, allocs: list[Allocation]) -> None:
-        if not allocs:
-            return
-        result = reconcile_reconnecting(allocs, self._by.all_allocs, self._by.job)
-        self._stops += [
-            Stop(alloc=alloc, description=REPLACED_FAILURE, client_status=CLIENT_FAILED)
-            for alloc in result.failed
-        ]
-        self._stops += [Stop(alloc=alloc, description=NOT_NEEDED) for alloc in result.losers]
-        self._stops += [Stop(alloc=alloc, description=RECONNECTED) for alloc in result.stopped_replacements]
-        self._count("stop", len(result.failed) + len(result.losers) + len(result.stopped_replacements))
-        for alloc in result.stopped_replacements:
-            for kept in (self._untainted, self._migrate, self._now):
-                kept.pop(alloc.id, None)
-            self._later = [one for one in self._later if one.alloc.id != alloc.id]
-        for alloc in result.survivors:
-            self._untainted[alloc.id] = alloc
-            if alloc.client_status == CLIENT_RUNNING:
-                states = with_state(alloc, CLIENT_RUNNING, self._by.now)
-                self._updates.append(UpdateAlloc(id=alloc.id, alloc_states=states))
-                self._count("reconnect", 1)
-
-    def _disconnect(self, allocs: list[Allocation], judge: Rescheduling) -> None:
-        """Mark what runs on silent nodes as unknown, and have some of it replaced."""
-        if not allocs:
-            return
-        by = self._by
-        self._disconnecting = _keyed(allocs)
-        filtered = filter_for_rescheduling(allocs, judge, disconnecting=True)
-        self._untainted.update(_keyed(filtered.untainted))
-        self._now.update(_keyed(filtered.now))
-        timeouts = by.follow_ups.for_disconnected(Delayed(a, by.now + lost_after(a)) for a in allocs)
-        reschedules = by.follow_ups.for_rescheduling(filtered.later)
-        self._follow_ups += [*timeouts.evals, *reschedules.evals]
-        for alloc in allocs:
-            self._updates.append(
-                UpdateAlloc(
-                    id=alloc.id,
-                    client_status=CLIENT_UNKNOWN,
-                    client_description=UNKNOWN,
-                    alloc_states=with_state(alloc, CLIENT_UNKNOWN, by.now),
-                    followup_eval_id=reschedules.by_alloc.get(alloc.id, timeouts.by_alloc[alloc.id]),
-                )
-            )
-        self._count("disconnect", len(allocs))
-        self._count("reschedule_now", len(filtered.now))
-        self._count("reschedule_later", len(filtered.later))
-
-    def _hold_lost(self) -> None:
-        """Give nodes the time to stop what they were told to stop when cut off."""
-        held = [
-            Delayed(alloc, until)
-            for alloc in self._lost.values()
-            if (until := held_until(alloc, self._by.now)) > self._by.now
-        ]
-        follow_ups = self._by.follow_ups.for_lost(held)
-        self._follow_ups += follow_ups.evals
-        self._is_held = bool(held)
-        for alloc in self._lost.values():
-            stop = _lost(alloc)
-            if alloc.id in follow_ups.by_alloc:
-                stop = replace(stop, followup_eval_id=follow_ups.by_alloc[alloc.id])
-            self._stops.append(stop)
-        self._count("stop", len(self._lost))
-
-    def _delay_reschedules(self) -> None:
-        follow_ups = self._by.follow_ups.for_rescheduling(self._later)
-        self._follow_ups += follow_ups.evals
-        self._updates += [
-            UpdateAlloc(id=alloc_id, followup_eval_id=eval_id)
-            for alloc_id, eval_id in follow_ups.by_alloc.items()
-        ]
-        self._count("reschedule_later", len(self._later))
 
     def _stop_surplus(self, names: NameIndex, canaries: Mapping[AllocID, Allocation]) -> None:
         too_many = surplus(
@@ -349,7 +176,7 @@ class _GroupPass:
             self._untainted.pop(alloc.id, None)
             self._migrate.pop(alloc.id, None)
             self._stops.append(Stop(alloc=alloc, description=NOT_NEEDED))
-        self._count("stop", len(too_many))
+        self._counts["stop"] += len(too_many)
 
     def _sort_updates(self) -> Updates:
         updates = sort_updates(
@@ -359,8 +186,8 @@ class _GroupPass:
             find_node=self._by.find_node,
             fits_in_place=self._by.fits_in_place,
         )
-        self._count("ignore", len(updates.ignore))
-        self._count("in_place_update", len(updates.in_place))
+        self._counts["ignore"] += len(updates.ignore)
+        self._counts["in_place_update"] += len(updates.in_place)
         return updates
 
     def _place_canaries(
@@ -373,7 +200,7 @@ class _GroupPass:
         if self._deployments.is_paused or self._deployments.is_failed:
             return []
         missing = strategy.canary - len(canaries)
-        self._count("canary", missing)
+        self._counts["canary"] += missing
         return [
             Place(task_group=self._group.name, name_index=index, is_canary=True)
             for index in names.next_canaries(missing, canaries.values(), updates.destructive)
@@ -407,12 +234,12 @@ class _GroupPass:
 
     def _placements(self, names: NameIndex) -> list[Place]:
         """All instances that are missing: failed ones first, then lost ones, then new ones."""
-        if self._is_held:
+        if self._sorted.is_held:
             return []
         places = [self._replacement(alloc, is_reschedule=True) for alloc in self._now.values()]
         count = self._group.count
         existing = len(self._untainted) + len(self._migrate) + len(self._now)
-        lost = list(self._lost.values())[: max(0, count - existing)]
+        lost = list(self._sorted.lost.values())[: max(0, count - existing)]
         places += [self._replacement(alloc) for alloc in lost]
         missing = max(0, count - existing - len(lost))
         places += [
@@ -445,7 +272,7 @@ class _GroupPass:
                 if place.previous is not None
                 and (not place.is_reschedule or failed is None or not is_part_of(place.previous, failed))
             ]
-        self._count("place", len(going))
+        self._counts["place"] += len(going)
         return going
 
     def _stopping_failed(self, place: Place) -> Place:
@@ -454,20 +281,20 @@ class _GroupPass:
         if (
             not place.is_reschedule
             or previous is None
-            or previous.id in self._disconnecting
+            or previous.id in self._sorted.disconnecting
             or previous.id in self._migrate
             or previous.client_status == CLIENT_UNKNOWN
         ):
             return place
-        self._count("stop", 1)
+        self._counts["stop"] += 1
         return replace(place, stop=Stop(alloc=previous, description=RESCHEDULED))
 
     def _destructive(self, updates: Updates, budget: int) -> list[Place]:
         chosen: list[Allocation] = []
         if self._is_ready:
             chosen = sorted(updates.destructive, key=lambda alloc: alloc.name_index)[:budget]
-        self._count("destructive_update", len(chosen))
-        self._count("ignore", len(updates.destructive) - len(chosen))
+        self._counts["destructive_update"] += len(chosen)
+        self._counts["ignore"] += len(updates.destructive) - len(chosen)
         return [
             replace(self._replacement(alloc), is_canary=False, stop=Stop(alloc=alloc, description=UPDATING))
             for alloc in chosen
@@ -483,7 +310,7 @@ class _GroupPass:
                 self._stops.append(stop)
             else:
                 places.append(replace(self._replacement(alloc), stop=stop))
-        self._count("migrate", len(self._migrate))
+        self._counts["migrate"] += len(self._migrate)
         return places
 
     def _named(self, place: Place, names: NameIndex) -> Place:
@@ -502,7 +329,7 @@ class _GroupPass:
     def _is_complete(self, updates: Updates, places: list[Place], canary_places: list[Place]) -> bool:
         if updates.destructive or updates.in_place or places or canary_places:
             return False
-        if self._migrate or self._now or self._later:
+        if self._migrate or self._now or self._sorted.later:
             return False
         current = self._deployments.current
         state = current.task_groups.get(self._group.name) if current is not None else None

@@ -26,7 +26,8 @@ from yurt.scheduler.reconcile.deployments import (
     with_groups,
 )
 from yurt.scheduler.reconcile.follow_ups import FollowUpMaker
-from yurt.scheduler.reconcile.group import GroupChanges, Surroundings, reconcile_group, stop_group
+from yurt.scheduler.reconcile.group import GroupChanges, reconcile_group, stop_group
+from yurt.scheduler.reconcile.group_sorting import Surroundings
 from yurt.scheduler.reconcile.tainted import TaintedNodes
 from yurt.scheduler.reconcile.updates import FitsInPlace
 

@@ -8,16 +8,15 @@ import msgspec
 
 from yurt.log.errors import LogWriteFailed
 from yurt.model.job import Job, JobKey
+from yurt.model.periodic import is_periodic_active, next_launch
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import Nanoseconds
 from yurt.observe.logger import get_logger
 from yurt.server.context import ServerContext
 from yurt.server.periodic_children import (
     has_live_children,
-    is_periodic_active,
     launch_entries,
     launched_last,
-    next_launch,
 )
 from yurt.server.watchers.pacing import Pacer
 from yurt.state.state import State

@@ -1,0 +1,1 @@
+"""Job diffs: what a submitted job changes, told field by field."""
