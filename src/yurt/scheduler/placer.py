@@ -87,6 +87,7 @@ class Placer:
 
     def _place_alike(self, requests: Sequence[PlaceRequest]) -> list[Placed]:
         """Place plain requests, as many as there is room for; they share one metric, that of the first."""
+        self.selection.settle()
         wishes = self.selection.wishes(None)
         metrics = encode_metric(self.selection.metric(self.selection.ranking.finals(wishes), wishes))
         placed: list[Placed] = []
@@ -110,6 +111,7 @@ class Placer:
 
     def _place_round(self, requests: Sequence[PlaceRequest], metrics: bytes) -> tuple[list[Placed], bool]:
         """Place requests in one go; say whether what is left has no chance in another."""
+        self.selection.settle()
         ranking = self.selection.ranking
         per_node_max = (
             1 if self.selection.hosts.is_asked or self.selection.assigner.is_once_per_node else None
@@ -138,7 +140,7 @@ class Placer:
             ]
         else:
             placed = self._assign_each(requests, picks, metrics)
-        self.selection.enter_many(np.unique(positions))
+        self.selection.look_again_at(picks)
         return placed, len(placed) == len(picks)
 
     def _assign_each(
@@ -184,6 +186,7 @@ class Placer:
         self, request: PlaceRequest, within: NDArray[np.bool_] | None, metrics: bytes | None = None
     ) -> Placed | None:
         """Place a request on the best node; its metrics are worked out unless they are given."""
+        self.selection.settle()
         ranking = self.selection.ranking
         wishes = self.selection.wishes(request)
         finals = ranking.finals(wishes)
@@ -213,6 +216,8 @@ class Placer:
     def _select_with_preemption(
         self, request: PlaceRequest, within: NDArray[np.bool_] | None
     ) -> Placed | None:
+        """Place a request on the best of the nodes on which others can make room for it."""
+        self.selection.settle()
         ranking = self.selection.ranking
         options = self._preemption_options(within)
         if not options:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 
 import numpy as np
@@ -14,6 +15,8 @@ from yurt.model.job import Job
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.wire import NodeID
 from yurt.scheduler.ask import Ask, ask_of
+from yurt.scheduler.assign.devices import EXHAUSTED as NO_DEVICES
+from yurt.scheduler.assign.devices import may_have_devices
 from yurt.scheduler.assign.group import Assigner, Given
 from yurt.scheduler.feasible import volumes
 from yurt.scheduler.feasible.distinct import HOSTS_LABEL, DistinctHosts, DistinctProperty, distinct_properties
@@ -71,7 +74,9 @@ class Selection:
         self.spreads = spreads_of(view, job, group, slots)
         # Positions that had room but could not be assigned ports, devices or cores, with the reason.
         self.refused: dict[int, str] = {}
+        self._refuse_without_devices()
         self._device_scores: Floats | None = self._score_devices()
+        self._stale: set[int] = set()
 
     @property
     def slots(self) -> NDArray[np.intp]:
@@ -90,35 +95,40 @@ class Selection:
         return node_id
 
     def enter(self, position: int, resources: AllocatedResources) -> None:
-        """Show a placement in the view, and score its node again."""
-        ranking, field = self.ranking, self.ranking.field
-        slot = int(field.slots[position])
+        """Show a placement in the view; what it changes about the scores is seen after `settle`."""
+        slot = int(self.slots[position])
         self._view.place(self._job.key, self._group.name, slot, resources)
         self.refused.pop(position, None)
-        if self.ask.cores:
-            field.set_wanted(CPU, position, int(cpu_with_cores(self._view, self.ask, np.asarray([slot]))[0]))
-        ranking.look_again(np.asarray([position]))
-        if self.hosts.is_asked:
-            ranking.fits[position] = False
         for spread in self.spreads:
             spread.place(int(spread.index[position]))
         for one in self.properties:
             one.used[one.column.codes[slot]] += 1
-        if self._device_scores is not None:
-            self._device_scores[position] = self._device_score(position)
-        self.mark_seen()
+        self.look_again_at([position])
 
-    def enter_many(self, positions: NDArray[np.intp]) -> None:
-        """Score nodes again on which the view shows more instances by now."""
+    def look_again_at(self, positions: Iterable[int]) -> None:
+        """Note nodes on which the view shows more by now; they are scored again by `settle`."""
+        self._stale.update(positions)
+        # From now on, classes of nodes that rules turn away are known.
+        self._job_seen = self._group_seen = True
+
+    def settle(self) -> None:
+        """Score nodes again that have changed. To be called before scores are looked at."""
+        if not self._stale:
+            return
+        positions = np.fromiter(sorted(self._stale), dtype=np.intp)
+        self._stale.clear()
+        if self.ask.cores:
+            for position, mhz in zip(
+                positions.tolist(), cpu_with_cores(self._view, self.ask, self.slots[positions]), strict=True
+            ):
+                self.ranking.field.set_wanted(CPU, position, int(mhz))
         self.ranking.look_again(positions)
         if self.hosts.is_asked:
             self.ranking.fits[positions] = False
         self.ranking.fits[list(self.refused)] = False
-        self.mark_seen()
-
-    def mark_seen(self) -> None:
-        """From now on, classes of nodes that rules turn away are known."""
-        self._job_seen = self._group_seen = True
+        if self._device_scores is not None:
+            for position in positions.tolist():
+                self._device_scores[position] = self._device_score(position)
 
     def refuse(self, position: int, reason: str) -> None:
         """Take a node out of the race that has room, but lacks something else."""
@@ -178,6 +188,7 @@ class Selection:
 
     def explain_failure(self) -> AllocMetric:
         """Why a further instance would find no node."""
+        self.settle()
         return alloc_metric(self._job, self.found.base, self._tally())
 
     def _best_scores(self, finals: Floats, wishes: list[Wish], order: Floats) -> tuple[NodeScore, ...]:
@@ -227,6 +238,13 @@ class Selection:
             if code and count:
                 name = classes.texts[code]
                 tally.class_filtered[name] = tally.class_filtered.get(name, 0) + count
+
+    def _refuse_without_devices(self) -> None:
+        """Take nodes out of the race at once that have too few free devices: there may be many."""
+        if self.ask.devices:
+            enough = may_have_devices(self._view, self.ask.devices, self.slots)
+            for position in np.flatnonzero(~enough).tolist():
+                self.refuse(position, NO_DEVICES)
 
     def _score_devices(self) -> Floats | None:
         if not any(request.affinities for _, request in self.ask.devices):

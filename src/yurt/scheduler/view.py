@@ -57,21 +57,6 @@ class View:
         self._places: dict[JobKey, JobPlaces] = {}
         self._preempted: dict[tuple[JobKey, str], int] = {}
 
-    @property
-    def cpu_used_mhz(self) -> NDArray[np.int64]:
-        """CPU in use, by slot."""
-        return np.asarray(self.used[CPU])
-
-    @property
-    def memory_used_mb(self) -> NDArray[np.int64]:
-        """Memory in use, by slot."""
-        return np.asarray(self.used[MEMORY])
-
-    @property
-    def disk_used_mb(self) -> NDArray[np.int64]:
-        """Disk in use, by slot."""
-        return np.asarray(self.used[DISK])
-
     def devices_in_use(self, key: DeviceKey) -> NDArray[np.int64]:
         """How many devices of one kind are in use, by slot; not to be changed."""
         column = self._devices.get(key)

@@ -18,7 +18,7 @@ from yurt.state.use import ALLOCS, CORES, CPU, DIMENSIONS, DISK, MBITS, MEMORY, 
 
 UNLIMITED = 1 << 40
 # Answers kept about nodes, each about as large as a column of flags.
-MEMO_MAX = 2000
+MEMO_MAX = 500
 
 _FIRST_SIZE = 64
 
@@ -57,21 +57,6 @@ class NodeColumns:
     def size(self) -> int:
         """How many slots are or were in use; columns are meaningful up to here."""
         return len(self.nodes)
-
-    @property
-    def cpu_mhz(self) -> NDArray[np.int64]:
-        """CPU that tasks may use."""
-        return np.asarray(self.capacity[CPU])
-
-    @property
-    def memory_mb(self) -> NDArray[np.int64]:
-        """Memory that tasks may use."""
-        return np.asarray(self.capacity[MEMORY])
-
-    @property
-    def disk_mb(self) -> NDArray[np.int64]:
-        """Disk that tasks may use."""
-        return np.asarray(self.capacity[DISK])
 
     def keep(self, key: Hashable, answer: Any) -> None:  # noqa: ANN401  # holds answers of every kind
         """Keep an answer that holds while nodes' facts stay as they are."""

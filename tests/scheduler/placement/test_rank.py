@@ -226,6 +226,52 @@ def test_bad_plug_in_fails_with_its_name(values: np.ndarray | None, monkeypatch:
     assert algorithm_for("bad", BATCH).name == "binpack"
 
 
+class Plug:
+    """An entry point, as far as it matters here."""
+
+    name = "plugged"
+    value = "some_package:algorithm"
+
+    def __init__(self, loaded: object) -> None:
+        self._loaded = loaded
+
+    def load(self) -> object:
+        if isinstance(self._loaded, Exception):
+            raise self._loaded
+        return self._loaded
+
+
+def plug_in(monkeypatch: pytest.MonkeyPatch, loaded: object) -> None:
+    def entry_points(*, group: str, name: str = "plugged") -> list[Plug]:
+        return [Plug(loaded)] if (group, name) == ("yurt.algorithms", "plugged") else []
+
+    monkeypatch.setattr(algorithms, "entry_points", entry_points)
+    algorithms._plugged_in.cache_clear()
+
+
+def test_algorithms_can_be_plugged_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (ScoreColumn("slot", lambda candidates: Score(candidates.slots.astype(np.float64))),)
+    plugged = Algorithm(name="plugged", job_types=frozenset({"service"}), columns=columns)
+    plug_in(monkeypatch, plugged)
+    state = a_state([a_node(number) for number in range(3)])
+    found = scores(state, a_job(), algorithm="plugged")
+    assert [found[name]["final"] for name in ("n2", "n1", "n0")] == [2.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("loaded", "problem"),
+    [
+        (ImportError("no module named numba"), "does not load: no module named numba"),
+        ("a text", "is no Algorithm with columns"),
+        (Algorithm(name="plugged", job_types=frozenset(), columns=()), "is no Algorithm with columns"),
+    ],
+)
+def test_plug_ins_that_do_not_load(loaded: object, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in(monkeypatch, loaded)
+    with pytest.raises(AlgorithmError, match=f"'plugged': its plug-in some_package:algorithm {problem}"):
+        scores(a_state([a_node(0)]), a_job(), algorithm="plugged")
+
+
 def test_ties_are_broken_by_the_seed() -> None:
     state = a_state([a_node(number) for number in range(30)])
     job = a_job()

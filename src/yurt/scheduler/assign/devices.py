@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from yurt.model.allocated import AllocatedDevice
 from yurt.model.node import Node, NodeDeviceResource
 from yurt.model.resources import RequestedDevice
 from yurt.scheduler.feasible.device_attributes import device_holds, resolve_device
-from yurt.scheduler.feasible.devices import matches, node_devices, usable_ids
-from yurt.state.use import Claim, DeviceClaim
+from yurt.scheduler.feasible.devices import is_named, matches, node_devices, usable_ids
+from yurt.scheduler.view import View
+from yurt.state.columns import NodeColumns
+from yurt.state.use import Claim, DeviceClaim, DeviceKey
 
 EXHAUSTED = "devices: no devices match request"
+
+Totals: TypeAlias = dict[DeviceKey, tuple[NDArray[np.int64], NDArray[np.int64]]]
+"""Healthy devices, and all there are, by kind and slot."""
 
 
 class GivenDevices(msgspec.Struct, frozen=True):
@@ -59,6 +67,43 @@ def assign_devices(
         matched += weight
         weights += total
     return GivenDevices(by_task, matched / weights if weights else None)
+
+
+def may_have_devices(
+    view: View, wanted: Iterable[tuple[str, RequestedDevice]], slots: NDArray[np.intp]
+) -> NDArray[np.bool_]:
+    """Mask of the slots that have enough free devices for each request by itself, as far as counts tell.
+
+    A node that fails here cannot be assigned the devices; one that passes may still fail.
+    """
+    totals = _device_totals(view.columns)
+    enough = np.ones(len(slots), dtype=np.bool_)
+    for _, request in wanted:
+        has_enough = np.zeros(len(slots), dtype=np.bool_)
+        for key, (healthy, every) in totals.items():
+            if is_named(*key, request):
+                free = np.minimum(healthy[slots], every[slots] - view.devices_in_use(key)[slots])
+                has_enough |= free >= request.count
+        enough &= has_enough
+    return enough
+
+
+def _device_totals(columns: NodeColumns) -> Totals:
+    """How many devices of each kind are healthy, and are there at all, by slot. Kept until nodes change."""
+    known: Totals | None = columns.memo.get("device totals")
+    if known is not None:
+        return known
+    totals: Totals = {}
+    for slot, node in enumerate(columns.nodes):
+        for device in node_devices(node) if node is not None else ():
+            key = (device.vendor, device.type, device.name)
+            if key not in totals:
+                totals[key] = np.zeros(columns.size, dtype=np.int64), np.zeros(columns.size, dtype=np.int64)
+            healthy, every = totals[key]
+            healthy[slot] += sum(instance.healthy for instance in device.instances or ())
+            every[slot] += len(device.instances or ())
+    columns.keep("device totals", totals)
+    return totals
 
 
 def _free(

@@ -44,18 +44,18 @@ def requested_devices(group: TaskGroup) -> list[RequestedDevice]:
     return [request for task in group.tasks for request in task.resources.devices or ()]
 
 
+def is_named(vendor: str, kind: str, name: str, request: RequestedDevice) -> bool:
+    """Whether devices are of the kind a request names: by type, vendor/type or vendor/type/name."""
+    parts = tuple(request.name.split("/", 2))
+    return parts in ((kind,), (vendor, kind), (vendor, kind, name))
+
+
 def matches(device: NodeDeviceResource, request: RequestedDevice) -> bool:
     """Whether a group of devices is of the kind a request names, and meets its constraints.
 
     Constraints on `${device.ids}` choose between instances, not between groups; see `usable_ids`.
     """
-    parts = request.name.split("/", 2)
-    has = {
-        1: (device.type,),
-        2: (device.vendor, device.type),
-        3: (device.vendor, device.type, device.name),
-    }[len(parts)]
-    return tuple(parts) == has and all(
+    return is_named(device.vendor, device.type, device.name, request) and all(
         device_holds(
             resolve_device(device, rule.ltarget, ()), rule.operand, resolve_device(device, rule.rtarget, ())
         )
