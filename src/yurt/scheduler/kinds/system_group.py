@@ -111,7 +111,11 @@ class SystemGroupPass:
             kept = self._without_surplus_canaries(outcome)
         # Where the rules turn a node away its old instance must go, too; where only room is missing it stays.
         replaced = [one.request for one in kept] + list(outcome.filtered)
-        stops += [Stop(alloc=r.replaces, description=UPDATING) for r in replaced if r.replaces is not None]
+        stops += [
+            Stop(alloc=request.replaces, description=UPDATING)
+            for request in replaced
+            if request.replaces is not None and not request.replaces.is_server_terminal
+        ]
         self._count_total(len(found.place) + len(destructive), outcome)
         return SystemGroupChanges(
             stops=stops,

@@ -210,6 +210,7 @@ class _GroupPass:
         strategy = self._group.update
         return (
             strategy is not None
+            and has_strategy(strategy)
             and bool(updates.destructive)
             and len(canaries) < strategy.canary
             and not self._state.promoted

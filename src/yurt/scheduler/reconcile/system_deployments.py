@@ -54,8 +54,8 @@ def update_limit(
     """How many instances may be replaced in this pass."""
     if deployments.is_paused or deployments.is_failed:
         return 0
-    strategy = group.update if has_strategy(group.update) else job.update
-    limit = strategy.max_parallel if strategy is not None and strategy.max_parallel else updates
+    strategy = group.update if group.update is not None else job.update
+    limit = strategy.max_parallel or updates
     if job.type == SYSTEM:
         unsettled = sum(is_part_of(a, deployments.current) and health(a) is None for a in ignored)
         limit -= unsettled
