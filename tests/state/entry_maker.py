@@ -107,7 +107,12 @@ class EntryMaker:
 
     def entry(self) -> entries.Entry:
         """One more entry, of a kind that is picked too."""
-        makers: Sequence[Callable[[], entries.Entry]] = (
+        return self.choices.pick(self.makers)()
+
+    @property
+    def makers(self) -> tuple[Callable[[], entries.Entry], ...]:
+        """A function for each kind of entry; what happens more often stands here more often."""
+        return (
             self.register_node,
             self.register_job,
             self.commit_plan,
@@ -144,7 +149,6 @@ class EntryMaker:
             self.upsert_node_pools,
             self.delete_node_pools,
         )
-        return self.choices.pick(makers)()
 
     def register_node(self) -> entries.RegisterNode:
         node = a_node(

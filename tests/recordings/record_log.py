@@ -1,0 +1,54 @@
+"""Record a log of this version of Yurt, and the State that it makes.
+
+    .venv/bin/python -m tests.recordings.record_log log-v1
+
+A release must replay the logs of the releases before it to the same State, so recordings of released
+versions stay as they are. Before a release, record again when entries or their meaning have changed.
+"""
+
+from __future__ import annotations
+
+import base64
+import sys
+from pathlib import Path
+
+import msgspec
+
+from tests.state.builders import Cluster
+from tests.state.comparing import described
+from tests.state.entry_maker import EntryMaker, RandomChoices
+
+DIRECTORY = Path(__file__).parent
+ENTRIES_FILE = "entries.txt"
+STATE_FILE = "state.json"
+SEED = 1
+ENTRIES_AT_RANDOM = 60
+
+
+def history() -> Cluster:
+    """A cluster to which every kind of entry was applied, most of them to something that is there."""
+    cluster = Cluster()
+    maker = EntryMaker(cluster, RandomChoices(SEED))
+    for _ in range(4):
+        cluster.apply(maker.register_node())
+        cluster.apply(maker.register_job())
+    for make in (maker.commit_plan, maker.report_allocs, *dict.fromkeys(maker.makers)) * 2:
+        cluster.apply(make())
+    for _ in range(ENTRIES_AT_RANDOM):
+        cluster.apply(maker.entry())
+    return cluster
+
+
+def record(name: str) -> None:
+    """Write a recording, one entry a line."""
+    cluster = history()
+    target = DIRECTORY / name
+    target.mkdir(exist_ok=True)
+    lines = [base64.b64encode(entry).decode() for entry in cluster.encoded]
+    (target / ENTRIES_FILE).write_text("\n".join(lines) + "\n")
+    state = msgspec.json.format(msgspec.json.encode(described(cluster.state)), indent=1)
+    (target / STATE_FILE).write_bytes(state + b"\n")
+
+
+if __name__ == "__main__":
+    record(sys.argv[1])
