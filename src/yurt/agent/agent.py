@@ -126,6 +126,7 @@ class NodeAgent:
                 clock=clock,
                 options=settings.options,
                 cgroup_parent=settings.cgroup_parent,
+                chroot_env=settings.chroot_env,
                 dev=settings.dev,
             )
             drivers = load_drivers(context, settings.driver_configs)

@@ -100,6 +100,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     reserved: Reserved = Reserved()
     # Empty is the usual one of the cgroup version.
     cgroup_parent: str = ""
+    # Host path → path in the root of isolated tasks; empty is the usual set.
+    chroot_env: dict[str, str] = {}
 
     max_kill_timeout: Nanoseconds = 30 * SECOND_NS
     gc: GcSettings = GcSettings()

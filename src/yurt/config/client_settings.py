@@ -65,6 +65,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
             ports=client.reserved.reserved_ports,
         ),
         **({"cgroup_parent": client.cgroup_parent} if client.cgroup_parent else {}),
+        chroot_env=client.chroot_env,
         max_kill_timeout=nanoseconds(client.max_kill_timeout_s),
         gc=GcSettings(
             interval=nanoseconds(client.gc_interval_s),

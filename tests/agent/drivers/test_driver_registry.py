@@ -14,6 +14,10 @@ from yurt.agent.drivers import BadPluginConfig, Driver, DriverContext, load_driv
 from yurt.agent.drivers.mock import MockDriver, MockOptions
 from yurt.agent.launcher import LauncherClient
 
+SWITCHED = {"raw_exec", "mock_driver"}
+"""The drivers that are off until somebody wants them; the others depend on the machine."""
+BUILT_INS = SWITCHED | {"exec"}
+
 
 @pytest.fixture
 def context(launcher: LauncherClient) -> DriverContext:
@@ -36,16 +40,16 @@ def offer(monkeypatch: pytest.MonkeyPatch, **offered: str) -> None:
     monkeypatch.setattr(importlib.metadata, "entry_points", listed)
 
 
-async def detected(drivers: dict[str, Driver]) -> set[str]:
-    return {name for name, driver in drivers.items() if (await driver.fingerprint()).detected}
+async def switched_on(drivers: dict[str, Driver]) -> set[str]:
+    return {name for name in SWITCHED & set(drivers) if (await drivers[name].fingerprint()).detected}
 
 
 async def test_built_in_drivers_wait_to_be_switched_on(context: DriverContext) -> None:
     drivers = load_drivers(context, {})
 
-    assert set(drivers) == {"raw_exec", "mock_driver"}
+    assert set(drivers) == BUILT_INS
     assert {name: driver.name for name, driver in drivers.items()} == {name: name for name in drivers}
-    assert await detected(drivers) == set()
+    assert await switched_on(drivers) == set()
 
 
 @pytest.mark.parametrize(
@@ -62,16 +66,16 @@ async def test_built_in_drivers_are_switched_on(
 ) -> None:
     drivers = load_drivers(msgspec.structs.replace(context, **changes), plugins)
 
-    assert await detected(drivers) == expected
+    assert await switched_on(drivers) == expected
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"driver.allowlist": "raw_exec, docker"}, {"raw_exec"}),
-        ({"driver.denylist": "raw_exec"}, {"mock_driver"}),
+        ({"driver.allowlist": "raw_exec, nosuch"}, {"raw_exec"}),
+        ({"driver.denylist": "raw_exec"}, BUILT_INS - {"raw_exec"}),
         ({"driver.whitelist": "mock_driver"}, {"mock_driver"}),
-        ({"driver.allowlist": ""}, {"raw_exec", "mock_driver"}),
+        ({"driver.allowlist": ""}, BUILT_INS),
     ],
 )
 def test_lists_limit_the_drivers(context: DriverContext, options: dict[str, str], expected: set[str]) -> None:
@@ -93,7 +97,7 @@ def test_a_broken_package_does_not_keep_the_others_from_running(
 
     drivers = load_drivers(context, {})
 
-    assert set(drivers) == {"raw_exec", "mock_driver"}
+    assert set(drivers) == BUILT_INS
     assert drivers["raw_exec"].name == "raw_exec", "a built-in name cannot be taken"
 
 
@@ -103,6 +107,8 @@ def test_a_broken_package_does_not_keep_the_others_from_running(
         ({"raw_exec": {"nosuch": 1}}, 'plugin "raw_exec": config: Invalid label'),
         ({"raw_exec": {"denied_host_uids": "1-x"}}, "'1-x' is neither an id nor a range"),
         ({"raw_exec": {"denied_host_gids": "5-3"}}, "ends before it begins"),
+        ({"exec": {"default_pid_mode": "shared"}}, 'default_pid_mode must be "private" or "host"'),
+        ({"exec": {"denied_host_uids": "x"}}, "'x' is neither an id nor a range"),
         ({"mock_driver": {"fs_isolation": "jail"}}, "fs_isolation must be one of none, chroot, image"),
         ({"mock_driver": {"shutdown_periodic_after": "x"}}, "number required"),
     ],

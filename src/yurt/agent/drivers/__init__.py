@@ -1,6 +1,8 @@
 """Task drivers: the ways of running a task, behind one small interface."""
 
+from yurt.agent.drivers.context import BadPluginConfig, DriverContext, DriverFactory
 from yurt.agent.drivers.driver import (
+    Announce,
     Capabilities,
     Driver,
     DriverError,
@@ -9,14 +11,18 @@ from yurt.agent.drivers.driver import (
     FsIsolation,
     NetworkIsolation,
     TaskHandle,
+    TaskMount,
+    TaskOwner,
+    TaskPort,
     TaskResources,
     TaskSpec,
     config_error_text,
 )
-from yurt.agent.drivers.registry import BadPluginConfig, DriverContext, DriverFactory, load_drivers
+from yurt.agent.drivers.registry import load_drivers
 from yurt.agent.launcher import ExitResult
 
 __all__ = [
+    "Announce",
     "BadPluginConfig",
     "Capabilities",
     "Driver",
@@ -29,6 +35,9 @@ __all__ = [
     "FsIsolation",
     "NetworkIsolation",
     "TaskHandle",
+    "TaskMount",
+    "TaskOwner",
+    "TaskPort",
     "TaskResources",
     "TaskSpec",
     "config_error_text",

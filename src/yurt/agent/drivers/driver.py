@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -70,20 +70,62 @@ def healthy_fingerprint(name: str) -> DriverFingerprint:
 
 
 class TaskResources(msgspec.Struct, frozen=True, kw_only=True):
-    """What a task may use. `memory_max_mb` 0 means no more than `memory_mb`, -1 no limit at all."""
+    """What a task may use. `memory_max_mb` 0 means no more than `memory_mb`, -1 no limit at all.
+
+    `node_cpu_shares` is what the whole node has.
+    """
 
     cpu_shares: int = 0
+    node_cpu_shares: int = 0
     memory_mb: int = 0
     memory_max_mb: int = 0
     cores: tuple[int, ...] = ()
+
+
+class TaskMount(msgspec.Struct, frozen=True, kw_only=True):
+    """A file or directory of the host that a task with a root of its own sees at `target`."""
+
+    source: str
+    target: str
+    readonly: bool = False
+
+
+class TaskPort(msgspec.Struct, frozen=True, kw_only=True):
+    """A port of the task's group: on the host, and in the task's own network (0: the same number)."""
+
+    label: str
+    host_ip: str
+    host_port: int
+    to: int = 0
+
+
+class TaskOwner(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose task it is and where it runs, as drivers may label it."""
+
+    job_id: str = ""
+    job_name: str = ""
+    parent_job_id: str = ""
+    group: str = ""
+    namespace: str = ""
+    node_id: str = ""
+    node_name: str = ""
+
+
+Announce = Callable[[str, dict[str, str]], None]
+"""Tells the task's owner a driver's message with its details; it becomes a task event."""
+
+
+def _announce_nothing(_message: str, _details: dict[str, str]) -> None:
+    """Nobody wants to hear it."""
 
 
 class TaskSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One start of one task, with everything resolved: no expression is left in `config` or `env`.
 
     `attempt` is a new number for each start of the task in its alloc; a start that is repeated with the
-    same number finds the task already running. `user` empty is the agent's user. `network_namespace` is
-    a path, empty for the host's. Without a `log_dir` output is thrown away.
+    same number finds the task already running. `user` empty is the driver's own choice. `shared_dir` is
+    the alloc's directory for all its tasks. `network_namespace` is a path, empty for the host's. Without
+    a `log_dir` output is thrown away.
     """
 
     alloc_id: str
@@ -92,12 +134,17 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True):
     config: dict[str, Any]
     env: Mapping[str, str]
     task_dir: str
+    shared_dir: str = ""
     user: str = ""
     log_dir: str = ""
     log_files_max: int = 10
     log_file_mb_max: int = 10
     resources: TaskResources = TaskResources()
     network_namespace: str = ""
+    mounts: tuple[TaskMount, ...] = ()
+    ports: tuple[TaskPort, ...] = ()
+    owner: TaskOwner = TaskOwner()
+    announce: Announce = _announce_nothing
 
 
 class DriverNetwork(msgspec.Struct, frozen=True, kw_only=True):

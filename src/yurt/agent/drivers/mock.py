@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from yurt.agent.drivers.config_schema import Seconds, decode_config
+from yurt.agent.drivers.context import BadPluginConfig, DriverContext
 from yurt.agent.drivers.driver import (
     UNDETECTED,
     Capabilities,
@@ -261,3 +262,26 @@ def _network(config: MockConfig) -> DriverNetwork | None:
     label, _, port = config.driver_port_map.partition(":")
     port_map = {label: int(port)} if port.isdecimal() else {}
     return DriverNetwork(ip=config.driver_ip, port_map=port_map, auto_advertise=config.driver_advertise)
+
+
+class _Plugin(msgspec.Struct, frozen=True, kw_only=True):
+    fs_isolation: str = FsIsolation.NONE
+    shutdown_periodic_after: int = 0
+    shutdown_periodic_duration: int = 0
+
+
+def make(context: DriverContext) -> MockDriver:
+    """On in dev mode and where the operator asks for it by a plugin block: elsewhere it is in the way."""
+    plugin = context.plugin(NAME, _Plugin)
+    kinds = [kind.value for kind in FsIsolation]
+    if plugin.fs_isolation not in kinds:
+        raise BadPluginConfig(NAME, [f"fs_isolation must be one of {', '.join(kinds)}."])
+    return MockDriver(
+        context.clock,
+        MockOptions(
+            enabled=context.dev or context.config is not None,
+            fs_isolation=FsIsolation(plugin.fs_isolation),
+            shutdown_periodic_after=plugin.shutdown_periodic_after,
+            shutdown_periodic_duration=plugin.shutdown_periodic_duration,
+        ),
+    )

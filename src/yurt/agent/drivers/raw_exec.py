@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import fnmatch
 import os
 from collections.abc import Mapping
@@ -11,9 +10,10 @@ from typing import Any
 
 import msgspec
 
-from yurt.agent.drivers.cgroups import CgroupTree, override_cgroups, task_cgroups
+from yurt.agent.drivers.cgroups import CgroupTree, find_cgroups, override_cgroups, task_cgroups
 from yurt.agent.drivers.commands import find_command
 from yurt.agent.drivers.config_schema import decode_config
+from yurt.agent.drivers.context import DriverContext, denied_ids
 from yurt.agent.drivers.driver import (
     UNDETECTED,
     Capabilities,
@@ -25,25 +25,18 @@ from yurt.agent.drivers.driver import (
     config_error_text,
     healthy_fingerprint,
 )
-from yurt.agent.drivers.launched import LaunchedTask, recover_launched
-from yurt.agent.drivers.users import IdRanges, find_user, refuse_denied
-from yurt.agent.launcher import (
-    Cgroups,
-    Identity,
-    LauncherClient,
-    LauncherUnavailable,
-    LaunchFailed,
-    LaunchSpec,
-    LogLimits,
-    RunningTask,
-    TaskKey,
-    TaskLost,
+from yurt.agent.drivers.launched import (
+    LaunchedTask,
+    launch,
+    launch_error,
+    log_limits,
+    recover_launched,
+    task_key,
 )
+from yurt.agent.drivers.users import IdRanges, find_user, refuse_denied
+from yurt.agent.launcher import Cgroups, Identity, LauncherClient, LaunchSpec
 
 NAME = "raw_exec"
-_MIB = 1 << 20
-# The machine is short of something; nothing is wrong with the task.
-_PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
 
 
 class RawExecOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,8 +96,9 @@ class RawExecDriver:
             paths=(spec.env.get("PATH", ""), os.environ.get("PATH", "")),
         )
         if path is None:
-            raise _launch_error(f'binary "{config.command}" could not be found')
-        return LaunchedTask(self._launcher, await self._launch(spec, config, path, identity))
+            raise launch_error(f'binary "{config.command}" could not be found')
+        task = await launch(self._launcher, self._launch_spec(spec, config, path, identity))
+        return LaunchedTask(self._launcher, task)
 
     async def recover(self, state: bytes) -> LaunchedTask | None:
         return await recover_launched(self._launcher, state)
@@ -125,47 +119,26 @@ class RawExecDriver:
         # Nomad does not tell that a raw_exec task was out of memory, and jobs are written for its answer.
         return msgspec.structs.replace(cgroups, oom_counter="")
 
-    async def _launch(
+    def _launch_spec(
         self, spec: TaskSpec, config: RawExecConfig, path: str, identity: Identity | None
-    ) -> RunningTask:
-        logs = None
-        if spec.log_dir:
-            logs = LogLimits(
-                directory=spec.log_dir,
-                files_max=spec.log_files_max,
-                file_bytes_max=spec.log_file_mb_max * _MIB,
-            )
+    ) -> LaunchSpec:
         denied = (*self._options.denied_envvars, *config.denied_envvars)
-        try:
-            return await self._launcher.start(
-                LaunchSpec(
-                    key=TaskKey(spec.alloc_id, spec.task, spec.attempt),
-                    path=path,
-                    argv=(path, *config.args),
-                    env={name: value for name, value in spec.env.items() if not _matches(name, denied)},
-                    cwd=config.work_dir or spec.task_dir,
-                    logs=logs,
-                    identity=identity,
-                    oom_score_adj=config.oom_score_adj or None,
-                    network_namespace=spec.network_namespace,
-                    cgroups=self._task_cgroups(spec, config),
-                )
-            )
-        except LaunchFailed as error:
-            raise _launch_error(_reason(error, path), recoverable=error.errno in _PASSING) from error
-        except (LauncherUnavailable, TaskLost) as error:
-            raise _launch_error(str(error), recoverable=True) from error
-        except ValueError as error:
-            raise _launch_error(str(error)) from error
+        return LaunchSpec(
+            key=task_key(spec),
+            path=path,
+            argv=(path, *config.args),
+            env={name: value for name, value in spec.env.items() if not _matches(name, denied)},
+            cwd=config.work_dir or spec.task_dir,
+            logs=log_limits(spec),
+            identity=identity,
+            oom_score_adj=config.oom_score_adj or None,
+            network_namespace=spec.network_namespace,
+            cgroups=self._task_cgroups(spec, config),
+        )
 
 
 def _matches(name: str, globs: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatchcase(name, glob) for glob in globs)
-
-
-def _reason(error: LaunchFailed, path: str) -> str:
-    reason = error.reason[:1].lower() + error.reason[1:]
-    return f"fork/exec {path}: {reason}" if error.step == "exec" else f"{error.step}: {reason}"
 
 
 def _check_values(config: RawExecConfig) -> None:
@@ -180,7 +153,25 @@ def _check_values(config: RawExecConfig) -> None:
         raise DriverError(f"failed driver config validation: {problem}")
 
 
-def _launch_error(reason: str, *, recoverable: bool = False) -> DriverError:
-    # Clients know this text from Nomad, down to the name of a protocol that is not spoken here.
-    text = f"failed to launch command with executor: rpc error: code = Unknown desc = {reason}"
-    return DriverError(text, recoverable=recoverable)
+class _Plugin(msgspec.Struct, frozen=True, kw_only=True):
+    enabled: bool = False
+    denied_host_uids: str = ""
+    denied_host_gids: str = ""
+    denied_envvars: tuple[str, ...] = ()
+
+
+_TRUE = ("1", "true")
+
+
+def make(context: DriverContext) -> RawExecDriver:
+    """On in dev mode and where the operator asks for it: its tasks can do all that the agent can."""
+    plugin = context.plugin(NAME, _Plugin)
+    uids, gids = denied_ids(NAME, uids=plugin.denied_host_uids, gids=plugin.denied_host_gids)
+    options = RawExecOptions(
+        enabled=plugin.enabled or context.dev or context.options.get("driver.raw_exec.enable") in _TRUE,
+        denied_uids=uids,
+        denied_gids=gids,
+        denied_envvars=plugin.denied_envvars,
+    )
+    cgroups = find_cgroups(parent=context.cgroup_parent) if options.enabled else None
+    return RawExecDriver(context.launcher, options, cgroups=cgroups)

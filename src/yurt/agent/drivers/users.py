@@ -45,6 +45,15 @@ def find_user(name: str) -> Identity:
     return Identity(uid=entry.pw_uid, gid=entry.pw_gid, groups=tuple(groups))
 
 
+def login_variables(uid: int) -> dict[str, str]:
+    """What a login sets in the environment of a user with an entry. Blocks, as `find_user` does."""
+    try:
+        entry = pwd.getpwuid(uid)
+    except KeyError:
+        return {}
+    return {"USER": entry.pw_name, "LOGNAME": entry.pw_name, "HOME": entry.pw_dir}
+
+
 def refuse_denied(identity: Identity, *, uids: IdRanges, gids: IdRanges) -> None:
     """Raise DriverError when the operator denied the user, or any of its groups, to tasks."""
     if identity.uid in uids:

@@ -56,6 +56,11 @@ class LauncherClient:
         self._launchers_started = 0
         self._version_checked = False
 
+    @property
+    def directory(self) -> Path:
+        """The state folder, which only the agent's user can see into."""
+        return self._directory
+
     async def start(self, spec: LaunchSpec) -> RunningTask:
         """Start the task, or attach to it when its key was started before.
 

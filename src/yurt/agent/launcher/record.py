@@ -16,6 +16,7 @@ class Record:
         self.pid = int(facts["pid"])
         self.pid_ticks = int(facts["pid_start"])
         self.started_ns = int(facts["started_ns"])
+        self.cgroups = facts.get("cgroups", "").split("\0") if facts.get("cgroups") else []
         self.exit: ExitResult | None = None
         if facts["part"] == EXITED:
             self.exit = ExitResult(

@@ -63,7 +63,11 @@ class RunningTask:
 
     def signal(self, number: int) -> bool:
         """Send a signal to the task's process; False when it has ended."""
-        return send_signal(self._record.pid, self._record.pid_ticks, number)
+        if send_signal(self._record.pid, self._record.pid_ticks, number):
+            return True
+        # The record may be from before a starter handed over to the task.
+        latest = load(self._path)
+        return latest is not None and send_signal(latest.pid, latest.pid_ticks, number)
 
     async def kill(self, number: int, *, grace_s: float) -> ExitResult:
         """Ask the task's process to end, and kill the whole tree when `grace_s` has passed."""

@@ -73,7 +73,9 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `path` is the file to execute and `argv` all arguments, the first being the name it is called by.
     Without `logs` output is thrown away; without `identity` the command runs as the agent's user.
-    `rlimits` are (RLIMIT number, soft, hard).
+    `rlimits` are (RLIMIT number, soft, hard). Mounts at `hidden_mounts` are taken away from the command
+    and all it starts. With a `pid_file` the command only starts the task, as a container runtime does: it
+    writes the task's pid there, ends with status 0, and the supervisor takes the task over.
     """
 
     key: TaskKey
@@ -87,6 +89,8 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
     rlimits: tuple[tuple[int, int, int], ...] = ()
     oom_score_adj: int | None = None
     network_namespace: str = ""
+    hidden_mounts: tuple[str, ...] = ()
+    pid_file: str = ""
     cgroups: Cgroups = Cgroups()
 
     def encode(self) -> bytes:
@@ -103,6 +107,8 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
             ("umask", str(self.umask)),
             *(("rlimit", f"{kind}={soft}:{hard}") for kind, soft, hard in self.rlimits),
             ("network_namespace", self.network_namespace),
+            *(("hidden_mount", path) for path in self.hidden_mounts),
+            ("pid_file", self.pid_file),
             *(("cgroup_make", path) for path in self.cgroups.make),
             *(("cgroup_write", f"{path}={value}") for path, value in self.cgroups.write),
             *(("cgroup_join", path) for path in self.cgroups.join),

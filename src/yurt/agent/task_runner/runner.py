@@ -337,9 +337,10 @@ class TaskRunner:
             driver=driver,
             directory=self.dir,
             env=self.env(),
+            node=self.node,
             attempt=attempt,
-            now=self._now(),
         )
+        spec = msgspec.structs.replace(spec, announce=self._announce)
         self._record = msgspec.structs.replace(self._record, attempt=attempt, is_starting=True)
         self._save()
         self.node.db.flush()
@@ -418,6 +419,9 @@ class TaskRunner:
     def _has_been_killed(self) -> bool:
         """Asked anew, since it may happen during any wait."""
         return self._is_killed
+
+    def _announce(self, message: str, details: dict[str, str]) -> None:
+        self.emit(task_events.driver_message(self._now(), message=message, details=details))
 
     def _ask_to_stop(self) -> None:
         if not self._stop_wanted.done():

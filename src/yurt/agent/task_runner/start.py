@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from yurt.agent import task_events
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.config_template.evaluate import evaluate_config
-from yurt.agent.drivers import Driver, FsIsolation, TaskResources, TaskSpec, config_error_text
+from yurt.agent.drivers import (
+    Driver,
+    FsIsolation,
+    TaskMount,
+    TaskOwner,
+    TaskPort,
+    TaskResources,
+    TaskSpec,
+    config_error_text,
+)
 from yurt.agent.node_context import NodeContext
-from yurt.agent.task_env import ISOLATED_PATHS, TaskEnv, TaskEnvParts, task_env
+from yurt.agent.task_env import ISOLATED_PATHS, TaskEnv, TaskEnvParts, alloc_index, task_env
 from yurt.errors import YurtError
 from yurt.model.client_protocol import ClientAlloc
+from yurt.model.node import Node
 from yurt.model.task import Task
 from yurt.model.task_state import TaskEvent
+
+HOST_VOLUME = "host"
 
 
 class CannotStart(YurtError):
@@ -49,14 +63,14 @@ def task_spec(
     driver: Driver,
     directory: TaskDir,
     env: TaskEnv,
+    node: NodeContext,
     attempt: int,
-    now: int,
 ) -> TaskSpec:
     """Resolve and check the task's config. Raises CannotStart for one that its driver cannot use."""
     config, problems = evaluate_config(task.config or {}, env)
     problems = problems or driver.validate_config(config)
     if problems:
-        event = task_events.failed_validation(now, error=config_error_text(problems))
+        event = task_events.failed_validation(node.clock.now_ns(), error=config_error_text(problems))
         raise CannotStart(event, recoverable=False)
     given = alloc.resources.tasks.get(task.name)
     logs = task.log_config
@@ -67,16 +81,50 @@ def task_spec(
         config=config,
         env=env.variables,
         task_dir=directory.path,
+        shared_dir=directory.shared,
         user=task.user,
         log_dir="" if logs.disabled else directory.logs,
         log_files_max=logs.max_files,
         log_file_mb_max=logs.max_file_size_mb,
         resources=TaskResources(
             cpu_shares=given.cpu.cpu_shares,
+            node_cpu_shares=node.node.node_resources.cpu.cpu_shares,
             memory_mb=given.memory.memory_mb,
             memory_max_mb=given.memory.memory_max_mb,
             cores=given.cpu.reserved_cores or (),
         )
         if given
         else TaskResources(),
+        mounts=tuple(_mounts(alloc, task, node=node.node, env=env)),
+        ports=tuple(
+            TaskPort(label=port.label, host_ip=port.host_ip, host_port=port.value, to=port.to)
+            for port in alloc.resources.shared.ports or ()
+        ),
+        owner=TaskOwner(
+            job_id=alloc.job.id,
+            job_name=alloc.job.name,
+            parent_job_id=alloc.job.parent_id,
+            group=alloc.task_group,
+            namespace=alloc.namespace,
+            node_id=str(node.node.id),
+            node_name=node.node.name,
+        ),
     )
+
+
+def _mounts(alloc: ClientAlloc, task: Task, *, node: Node, env: TaskEnv) -> Iterator[TaskMount]:
+    """The host volumes of the task's group, where the task wants them."""
+    group = alloc.job.group(alloc.task_group)
+    assert group is not None
+    for mount in task.volume_mounts or ():
+        request = (group.volumes or {}).get(mount.volume)
+        if request is None or request.type != HOST_VOLUME:
+            continue
+        name = f"{request.source}[{alloc_index(alloc.name)}]" if request.per_alloc else request.source
+        volume = (node.host_volumes or {}).get(name)
+        if volume is not None:
+            yield TaskMount(
+                source=volume.path,
+                target=env.interpolate(mount.destination),
+                readonly=mount.read_only or request.read_only or volume.read_only,
+            )

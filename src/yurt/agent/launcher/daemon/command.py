@@ -4,7 +4,7 @@ import os
 import resource
 import signal
 
-from .processes import die_with_parent, enter_network_namespace, start_ticks
+from .processes import die_with_parent, enter_network_namespace, hide_mounts, start_ticks
 from .records import Truncated, read_request
 from .request import Request
 
@@ -58,6 +58,8 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
         step = "network namespace"
         if request.text("network_namespace"):
             enter_network_namespace(request.text("network_namespace"))
+        step = "hide mounts"
+        hide_mounts(request.texts("hidden_mount"))
         step = "rlimit"
         for kind, value in request.pairs("rlimit"):
             soft, _, hard = value.partition(":")

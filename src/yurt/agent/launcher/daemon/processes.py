@@ -13,7 +13,10 @@ _KILL_ROUND_S = 0.1
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
+_CLONE_NEWNS = 0x00020000
 _CLONE_NEWNET = 0x40000000
+_MS_REC, _MS_SLAVE = 1 << 14, 1 << 19
+_MNT_DETACH = 2
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -69,11 +72,26 @@ def enter_network_namespace(path: str) -> None:
     """Move this process into the network namespace at `path` (os.setns is there from 3.12 only)."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if _libc.setns(fd, _CLONE_NEWNET):
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number), path)
+        _check(_libc.setns(fd, _CLONE_NEWNET), path)
     finally:
         os.close(fd)
+
+
+def hide_mounts(paths: list[str]) -> None:
+    """Give this process a view of the file system without the mounts at `paths`; the others keep theirs."""
+    if not paths:
+        return
+    _check(_libc.unshare(_CLONE_NEWNS), "/")
+    # What is mounted from here on stays here; what the host mounts and unmounts still arrives.
+    _check(_libc.mount(b"none", b"/", None, _MS_REC | _MS_SLAVE, None), "/")
+    for path in paths:
+        _check(_libc.umount2(os.fsencode(path), _MNT_DETACH), path)
+
+
+def _check(result: int, path: str) -> None:
+    if result:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), path)
 
 
 def children() -> list[int]:

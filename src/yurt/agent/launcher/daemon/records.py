@@ -5,7 +5,8 @@ nothing needs escaping. A record is a small text file of `name=value` lines. Bot
 agent of another version to read.
 
 A started task has one record, `tasks/<key>`, in two parts: who supervises and who runs, there before the
-command's first instruction; and how it ended, added when the whole process tree is gone.
+command's first instruction; and how it ended, added when the whole process tree is gone. A fact that is
+written again replaces the earlier one.
 """
 
 import os
@@ -18,7 +19,7 @@ SPARE = "spare."  # then pid and start of a supervisor that has no task yet
 STARTED = "started"
 EXITED = "exited"
 # A launcher of another version is replaced when the agent next starts a task.
-VERSION = "1"
+VERSION = "2"
 
 _END = b"end=\0"
 _TEXT = ("utf-8", "surrogateescape")  # any bytes pass, and whatever the locale, the same ones arrive

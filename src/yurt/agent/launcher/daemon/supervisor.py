@@ -95,11 +95,12 @@ class Supervisor:
             "attempt": request.text("attempt"),
             **self._processes,
             "started_ns": str(time.time_ns()),
+            # What a killed supervisor leaves behind is found by its groups; no name holds a NUL.
+            "cgroups": "\0".join(request.texts("cgroup_make")),
             "part": STARTED,
         }
-        record = encode_record(facts)
         try:
-            os.write(self._record, record)
+            os.write(self._record, encode_record(facts))
             known = self._claim(key)
             if known is not None:
                 return b"status=attached\n" + encode_record(known)
@@ -109,6 +110,7 @@ class Supervisor:
             os.unlink(self._spare)
         try:
             self._start_task(data)
+            facts.update(self._take_over())
         except (Failed, OSError) as error:
             # Undo all, so that the same key can be tried again.
             kill_descendants(self._child_ended, {})
@@ -116,7 +118,7 @@ class Supervisor:
             os.unlink(key)
             return _refusal(error if isinstance(error, Failed) else _failed_to_prepare(error))
         self._is_started = True
-        return b"status=started\n" + record
+        return b"status=started\n" + encode_record(facts)
 
     def _claim(self, key: str) -> dict[str, str] | None:
         """Put the record under the key's name; returns the one that is there already."""
@@ -178,6 +180,26 @@ class Supervisor:
         if error:
             number, step, reason = error.decode().split("\0", 2)
             raise Failed(step, int(number), reason)
+
+    def _take_over(self) -> dict[str, str]:
+        """Wait for a command that only starts the task, and put the task on record in its place.
+
+        It was orphaned and so is a child by now. Its output waits in the pipes meanwhile.
+        """
+        pid_file = self._request.text("pid_file")
+        if not pid_file:
+            return {}
+        status = os.waitpid(self._task, 0)[1]
+        if status:
+            raise Failed("starter", 0, f"it ended with status {os.waitstatus_to_exitcode(status)}")
+        try:
+            with open(pid_file, encoding="ascii") as file:
+                self._task = int(file.read())
+        except ValueError:
+            raise Failed("starter", 0, f"{pid_file} holds no pid") from None
+        process = {"pid": str(self._task), "pid_start": str(start_ticks(self._task)), "part": STARTED}
+        os.write(self._record, encode_record(process))
+        return process
 
     def _make_logs(self) -> None:
         directory = self._request.text("log_directory")

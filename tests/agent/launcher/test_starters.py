@@ -1,0 +1,119 @@
+"""Commands that only start the task, as container runtimes do."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.agent.launcher.real_tasks import Mailbox, ShellTask, wait_gone
+from yurt.agent.launcher import Cgroups, LauncherClient, LaunchFailed, LaunchSpec
+from yurt.agent.launcher.daemon.records import read_record
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has mounts of its own")
+
+
+def starter(shell: ShellTask, tmp_path: Path, task: str, *, then: str = "exit 0") -> LaunchSpec:
+    """A command that leaves a shell with the script `task` behind."""
+    pid_file = tmp_path / "pid"
+    script = f"setsid sh -c '{task}' & echo $! > {pid_file}; {then}"
+    return msgspec.structs.replace(shell(script), pid_file=str(pid_file))
+
+
+async def test_the_task_is_what_was_started(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path
+) -> None:
+    task = await launcher.start(starter(shell, tmp_path, "exit 5"))
+
+    assert task.pid == int((tmp_path / "pid").read_text())
+    assert (await task.wait()).exit_code == 5
+
+
+async def test_its_output_and_signals_are_the_tasks(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path, logs: Path, mailbox: Mailbox
+) -> None:
+    script = f'trap "echo bye; exit 3" TERM; echo ready > {mailbox.path}; while :; do sleep 0.01; done'
+    task = await launcher.start(starter(shell, tmp_path, script))
+    await mailbox.receive()
+
+    assert task.signal(signal.SIGTERM)
+
+    assert (await task.wait()).exit_code == 3
+    assert (logs / "t.stdout.0").read_text() == "bye\n"
+
+
+async def test_a_starter_that_fails_starts_nothing(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path
+) -> None:
+    spec = starter(shell, tmp_path, "sleep 1000", then="exit 4")
+
+    with pytest.raises(LaunchFailed, match="starter: it ended with status 4"):
+        await launcher.start(spec)
+
+    wait_gone(int((tmp_path / "pid").read_text()))
+    assert launcher.keys() == []
+
+
+async def test_a_starter_without_a_pid_starts_nothing(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path
+) -> None:
+    (tmp_path / "pid").touch()
+
+    with pytest.raises(LaunchFailed, match="holds no pid"):
+        await launcher.start(msgspec.structs.replace(shell("true"), pid_file=str(tmp_path / "pid")))
+
+
+async def test_an_agent_that_saw_only_the_starter_still_reaches_the_task(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path
+) -> None:
+    """As one that asks again while the starter is at work."""
+    await launcher.start(starter(shell, tmp_path, "sleep 1000"))
+    later = LauncherClient(tmp_path / "launcher")
+    task = await later.attach(starter(shell, tmp_path, "").key)
+    assert task is not None
+    task._record.pid = 2**22  # the starter's, who is gone
+
+    assert task.signal(signal.SIGKILL)
+
+    assert (await task.wait()).signal == signal.SIGKILL
+    later.close()
+
+
+@as_root
+async def test_hidden_mounts_are_hidden_from_the_command_alone(
+    launcher: LauncherClient, shell: ShellTask, logs: Path
+) -> None:
+    spec = msgspec.structs.replace(shell("ls /proc | wc -l"), hidden_mounts=("/proc",))
+
+    await (await launcher.start(spec)).wait()
+
+    assert (logs / "t.stdout.0").read_text() == "0\n"
+    assert os.listdir("/proc")
+
+
+@as_root
+async def test_what_cannot_be_hidden_is_named(launcher: LauncherClient, shell: ShellTask) -> None:
+    with pytest.raises(LaunchFailed, match="hide mounts: Invalid argument"):
+        await launcher.start(msgspec.structs.replace(shell("true"), hidden_mounts=("/etc",)))
+
+
+async def test_what_a_killed_supervisor_leaves_is_found_by_its_groups(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path, mailbox: Mailbox
+) -> None:
+    # Any folder does as a group; the task clears its environment, by which it would be found otherwise.
+    (tmp_path / "group").mkdir()
+    script = f"exec env -i sh -c 'setsid sleep 1000 & echo $! > {mailbox.path}; wait'"
+    spec = msgspec.structs.replace(shell(script), cgroups=Cgroups(make=(str(tmp_path / "group"),)))
+    task = await launcher.start(spec)
+    orphan = int(await mailbox.receive())
+    (tmp_path / "group" / "cgroup.procs").write_text(f"0\n{orphan}\n")
+    facts = read_record(launcher._path(task.key))
+    assert facts is not None
+    os.kill(int(facts["supervisor"]), signal.SIGKILL)
+
+    assert "supervisor was killed" in (await task.wait()).error
+
+    wait_gone(orphan)
