@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,7 @@ import msgspec
 from tests.state.builders import Cluster
 from tests.state.comparing import described
 from tests.state.entry_maker import EntryMaker, RandomChoices
+from yurt.state.entries import Entry
 
 DIRECTORY = Path(__file__).parent
 ENTRIES_FILE = "entries.txt"
@@ -32,7 +34,8 @@ def history() -> Cluster:
     for _ in range(4):
         cluster.apply(maker.register_node())
         cluster.apply(maker.register_job())
-    for make in (maker.commit_plan, maker.report_allocs, *dict.fromkeys(maker.makers)) * 2:
+    once: list[Callable[[], Entry]] = [maker.commit_plan, maker.report_allocs, *dict.fromkeys(maker.makers)]
+    for make in once * 2:
         cluster.apply(make())
     for _ in range(ENTRIES_AT_RANDOM):
         cluster.apply(maker.entry())
