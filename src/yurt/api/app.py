@@ -17,6 +17,8 @@ from yurt.api.routes import Route, RouteTable
 from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
 
+INTERNAL_ERROR = "internal error: the server's log says more"
+
 logger = get_logger("http")
 
 
@@ -51,7 +53,7 @@ class HttpApp:
     async def _serve(self, route: Route, call: Call) -> Response:
         if route.cors and is_preflight(call):
             return preflight_response(call, route.cors)
-        response = render(await self._handle(route, call), call)
+        response = self._rendered(await self._handle(route, call), call)
         if route.cors:
             allow_origin(call, response)
         return response
@@ -67,7 +69,14 @@ class HttpApp:
             return text_answer(status_of(error), str(error))
         except Exception:
             logger.exception("request.failed", method=call.method, path=call.url_path)
-            return text_answer(500, "internal error: the server's log says more")
+            return text_answer(500, INTERNAL_ERROR)
+
+    def _rendered(self, answer: Answer, call: Call) -> Response:
+        try:
+            return render(answer, call)
+        except Exception:
+            logger.exception("answer.failed", method=call.method, path=call.url_path)
+            return render(text_answer(500, INTERNAL_ERROR), call)
 
     def _check_region(self, route: Route, call: Call) -> None:
         if not route.is_local and call.region not in ("", self.table.region):

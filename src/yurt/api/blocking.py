@@ -27,7 +27,8 @@ async def blocking(
 ) -> tuple[int, T]:
     """Read at once, or once the index of what is read exceeds the one the caller knows.
 
-    `read` gives that index and the result; `keys` are what it looks at.
+    `read` gives that index and the result; `keys` are what it looks at. When all State is replaced,
+    indexes may run backwards, so whoever waits then is answered.
     """
     call.check_read()
     min_index = call.min_index
@@ -38,10 +39,11 @@ async def blocking(
     wait_s = min(wait_s, WAIT_MAX_S) if wait_s > 0 else WAIT_MAX_S
     wait_s += rng.random() * wait_s / JITTER_FRACTION
     changed = asyncio.Event()
-    cancel = state.watches.add(keys, changed.set)
+    watches = state.watches
+    cancel = watches.add(keys, changed.set)
     try:
         async with asyncio.timeout(wait_s):
-            while index <= min_index:
+            while index <= min_index and state.watches is watches:
                 await changed.wait()
                 changed.clear()
                 index, result = read()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,9 +18,14 @@ from yurt.model.wire import DEFAULT_NAMESPACE
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
 ALL_NAMESPACES = "*"
+INT64_MAX = 2**63 - 1
 UINT64_MAX = 2**64 - 1
 # In the order of preference.
 CONTENT_CODINGS = ("gzip", "deflate")
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+# Longer ones are out of range, leading zeros or not, and Python refuses to read them at some length.
+_INTEGER_CHARS_MAX = 100
 
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
@@ -88,9 +94,10 @@ class Call:
         text = self.query.get("index", "")
         if not text:
             return 0
-        if not text.isascii() or not text.isdigit():
+        index = _uint64(text)
+        if index is None:
             raise HttpError(400, "Invalid index")
-        return int(text)
+        return index
 
     @property
     def wait_s(self) -> float:
@@ -99,7 +106,7 @@ class Call:
         if not text:
             return 0.0
         try:
-            return parse_duration(text) / 1e9
+            return min(parse_duration(text), INT64_MAX) / 1e9
         except ValueError:
             raise HttpError(400, "Invalid wait time") from None
 
@@ -135,27 +142,29 @@ class Call:
         text = self.query.get(name, "")
         if not text:
             return 0
-        try:
-            return int(text)
-        except ValueError:
-            raise HttpError(
-                500,
-                f'Failed to parse value of "{name}" ({text}) as a int: '
-                f'strconv.Atoi: parsing "{text}": invalid syntax',
-            ) from None
+        reason = "invalid syntax"
+        if _INTEGER.fullmatch(text) is not None:
+            if len(text) <= _INTEGER_CHARS_MAX and -INT64_MAX - 1 <= int(text) <= INT64_MAX:
+                return int(text)
+            reason = "value out of range"
+        raise HttpError(
+            500,
+            f'Failed to parse value of "{name}" ({text}) as a int: strconv.Atoi: parsing "{text}": {reason}',
+        )
 
     def unsigned(self, name: str, *, status: int = 500) -> int | None:
         """A whole number that is not negative; None if absent or empty."""
         text = self.query.get(name, "")
         if not text:
             return None
-        if not (text.isascii() and text.isdigit() and int(text) <= UINT64_MAX):
+        number = _uint64(text)
+        if number is None:
             raise HttpError(
                 status,
                 f'Failed to parse value of "{name}" ({text}) as a uint64: '
                 f'strconv.ParseUint: parsing "{text}": invalid syntax',
             )
-        return int(text)
+        return number
 
     async def body(self) -> bytes:
         """The request's body, the same each time. Raises HttpError if it is too large."""
@@ -166,7 +175,7 @@ class Call:
     async def stream(self, bytes_max: int) -> AsyncIterator[bytes]:
         """The request's body as it comes. Raises HttpError once it is too large."""
         declared = self._request.headers.get("content-length", "")
-        if declared.isdigit() and int(declared) > bytes_max:
+        if declared.isdigit() and (_uint64(declared) or 0) > bytes_max:
             raise HttpError(413, f"request body is larger than {bytes_max} bytes")
         size = 0
         try:
@@ -187,3 +196,10 @@ class Call:
     async def is_disconnected(self) -> bool:
         """Whether the caller has gone away."""
         return await self._request.is_disconnected()
+
+
+def _uint64(text: str) -> int | None:
+    if not text.isascii() or not text.isdigit() or len(text) > _INTEGER_CHARS_MAX:
+        return None
+    number = int(text)
+    return number if number <= UINT64_MAX else None

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from starlette.responses import Response
+
+# What may stand in a path as it is.
+_PATH_SAFE = "/!$&'()*+,;=:@-._~"
 
 
 def redirect(target: str, query: str = "") -> Response:
     """Send the caller to another path of this server, with the query it came with."""
-    location = f"{target}?{query}" if query else target
+    # The path comes decoded: unquoted, a line break in it would end the header.
+    path = quote(target, safe=_PATH_SAFE)
+    location = f"{path}?{query}" if query else path
     return Response(
         f'<a href="{_escaped(location)}">Temporary Redirect</a>.\n\n',
         status_code=307,
