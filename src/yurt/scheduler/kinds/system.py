@@ -65,7 +65,18 @@ def attempt(view: View, evaluation: Evaluation, *, now: Nanoseconds, rng: Random
     )
     for alloc in (dying := stopping_on_dead_nodes(allocs, tainted)):
         view.stop(alloc)
-    groups = _pass_over_groups(view, job, allocs, found, deployments, now=now, rng=rng)
+    by = None
+    if job is not None:
+        by = SystemSurroundings(
+            view=view,
+            job=job,
+            allocs=allocs,
+            deployments=deployments,
+            is_dry_run=evaluation.annotate_plan,
+            now=now,
+            rng=rng,
+        )
+    groups = _pass_over_groups(found, by)
     return _Ending(view, evaluation, job, deployments, groups, now=now, new_id=partial(new_id, rng)).attempt(
         dying
     )
@@ -79,26 +90,17 @@ def _targets(view: View, job: Job) -> list[NodeID]:
 
 
 def _pass_over_groups(
-    view: View,
-    job: Job | None,
-    allocs: list[Allocation],
-    found: Mapping[str, SystemGroup],
-    deployments: JobDeployments,
-    *,
-    now: Nanoseconds,
-    rng: Random,
+    found: Mapping[str, SystemGroup], by: SystemSurroundings | None
 ) -> dict[str, SystemGroupChanges]:
+    """Pass over all groups; without `by` the job is gone."""
     changes: dict[str, SystemGroupChanges] = {}
     for name, one in found.items():
-        group = job.group(name) if job is not None and not job.stop else None
-        if job is None or group is None:
+        group = by.job.group(name) if by is not None and not by.job.stop else None
+        if by is None or group is None:
             changes[name] = stop_all(one)
-            continue
-        surroundings = SystemSurroundings(
-            view=view, job=job, allocs=allocs, deployments=deployments, now=now, rng=rng
-        )
-        state = group_state(job, group, deployments, allocs, now)
-        changes[name] = SystemGroupPass(group, one, state, surroundings).run()
+        else:
+            state = group_state(by.job, group, by.deployments, by.allocs, by.now)
+            changes[name] = SystemGroupPass(group, one, state, by).run()
     return changes
 
 

@@ -60,6 +60,7 @@ class SystemSurroundings(msgspec.Struct, frozen=True, kw_only=True):
     job: Job
     allocs: Sequence[Allocation]
     deployments: JobDeployments
+    is_dry_run: bool
     now: Nanoseconds
     rng: Random
 
@@ -246,7 +247,9 @@ class SystemGroupPass:
         self, outcome: PlacedGroup, destructive: list[Allocation], canarying: bool
     ) -> DesiredUpdates:
         found, state = self._found, self._state
-        missing = sum(request.replaces is None for request in outcome.filtered)
+        # What waits for room is still to be placed; but a dry run only tells what would be.
+        nowhere = (*outcome.filtered, *(outcome.exhausted if self._by.is_dry_run else ()))
+        missing = sum(request.replaces is None for request in nowhere)
         return DesiredUpdates(
             ignore=len(found.ignore),
             # In a deployment, all nodes of the group count as places, as in Nomad.
