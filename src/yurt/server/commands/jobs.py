@@ -13,7 +13,7 @@ from yurt.model.evaluation import (
     TRIGGER_JOB_REGISTER,
     Evaluation,
 )
-from yurt.model.job import JOB_PRIORITY_DEFAULT, SERVICE, Job, JobKey
+from yurt.model.job import SERVICE, Job, JobKey
 from yurt.model.job_submission import JobSubmission
 from yurt.model.validate import index_errors, update_errors
 from yurt.model.wire import AllocID, EvalID, JobID
@@ -113,13 +113,12 @@ class JobCommands:
         """
         context = self._context
         job = context.state.jobs.get(key)
-        evals: tuple[Evaluation, ...] = ()
-        if job is None or not (job.is_periodic or job.is_parameterized):
-            # The evaluation is always of type service, as in Nomad: stopping needs no other scheduler.
-            named = job or Job(namespace=key.namespace, id=key.id, priority=JOB_PRIORITY_DEFAULT)
-            evals = (self._evaluation(named, TRIGGER_JOB_DEREGISTER, SERVICE, eval_priority),)
         if job is None:
             return JobDeregistered()
+        evals: tuple[Evaluation, ...] = ()
+        if not (job.is_periodic or job.is_parameterized):
+            # The evaluation is always of type service, as in Nomad: stopping needs no other scheduler.
+            evals = (self._evaluation(job, TRIGGER_JOB_DEREGISTER, SERVICE, eval_priority),)
         entry = DeregisterJob(
             at=context.clock.now_ns(),
             namespace=key.namespace,
