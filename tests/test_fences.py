@@ -33,6 +33,7 @@ MAY_SEE: dict[str, set[str]] = {
         "log.errors",
         "model",
         "observe",
+        "scheduler",
         "server",
         "state",
         "version",
