@@ -173,19 +173,23 @@ def select(value: Any, selector: str) -> Any:  # any JSON
 
 
 _VOLATILE = (
+    (r"^No server is reachable at .*\n", ""),
     (r"http://127\.0\.0\.1:\d+", "ADDRESS"),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)", "TIME"),
     (r"\b[0-9a-f]{8}\b", "ID"),
     (r"(\d+(\.\d+)?(y|mo|d|h|m|s|ms|µs))+ (ago|from now)", "AGE"),
-    (r"= \d+(\.\d+)?[µm]s$", "= TOOK"),
+    (r"^(Uptime|Allocation Time) += \S+$", r"\1 = TOOK"),
     (r"(periodic|dispatch)-\d{10}(-ID)?", r"\1-SUFFIX"),
-    (r"(?i)(index:?|check-index|index =) [1-9]\d*", r"\1 N"),
+    (r"(?i)(index\"?:?|check-index|index =) [1-9]\d*", r"\1 N"),
+    (r"(Time\"?:?) \d{19}", r"\1 NS"),
     (r"127\.0\.0\.1:\d{4,5}", "HOST:PORT"),
     (r"/home/me/jobs|/\S*pytest\S*?(?=/missing)", "CWD"),
+    (r"stat /\S*/UUID/", "stat ALLOC/"),
     (r"\d+/\d+ MHz", "CPU"),
     (r"[\d.]+ [KMG]?i?B/[\d.]+ [KMG]iB", "MEMORY"),
     (r"0\.\d{2,}", "SCORE"),
+    (r"2\.0\.6(-dev)?", "VERSION"),
     (r"( ?, ?)?\b(exec|java|mock_driver|raw_exec|docker|qemu)\b(,\w+)*", "DRIVERS"),
 )
 

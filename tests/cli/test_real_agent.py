@@ -7,7 +7,22 @@ import pytest
 
 from tests.cli.real_agent import RealAgent, differences
 
-SCENARIOS = ("job-run-batch", "job-run-check-index")
+SCENARIOS = (
+    "alloc-fs",
+    "alloc-logs",
+    "eval",
+    "job-history",
+    "job-inspect",
+    "job-periodic",
+    "job-prefix",
+    "job-run-batch",
+    "job-run-check-index",
+    "job-run-service",
+    "job-scale",
+    "namespace",
+    "node-status",
+    "usage",
+)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import socket
 import struct
 from contextlib import suppress
@@ -95,7 +96,9 @@ class WebSocket:
         head, _, self._received = self._received.partition(b"\r\n\r\n")
         status = int(head.split(b" ", 2)[1])
         if status != 101:
-            raise ApiError(status, self._received.decode(errors="replace"))
+            length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+            body = self._take(min(int(length[1]), HEAD_BYTES_MAX)) if length else None
+            raise ApiError(status, (body or self._received).decode(errors="replace"))
 
     def _read_frame(self) -> tuple[bool, int | None, bytes]:
         head = self._take(2)

@@ -43,7 +43,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         with failing_as("Error retrieving variable"):
             variable = variables.read(session.client, path).value
     except CommandError as error:
-        if isinstance(error.__cause__, ApiError) and error.__cause__.status == 404:
+        cause = error.__cause__
+        if isinstance(cause, ApiError) and (cause.status, cause.body) == (404, "variable not found"):
             session.console.warn("Variable not found")
             return 1
         raise
