@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Mapping
 
 from starlette.responses import Response
@@ -53,7 +54,15 @@ class HttpApp:
     async def _serve(self, route: Route, call: Call) -> Response:
         if route.cors and is_preflight(call):
             return preflight_response(call, route.cors)
-        response = self._rendered(await self._handle(route, call), call)
+        began = time.perf_counter()
+        answer = await self._handle(route, call)
+        if self.table.metrics is not None:
+            # Callers choose their methods; only known ones become labels.
+            method = call.method if call.method in route.handlers else "other"
+            labels = {"method": method, "path": route.path}
+            self.table.metrics.count("nomad.http.requests", 1, {**labels, "status": str(answer.status)})
+            self.table.metrics.sample("nomad.http.request_ms", (time.perf_counter() - began) * 1e3, labels)
+        response = self._rendered(answer, call)
         if route.cors:
             allow_origin(call, response)
         return response
@@ -61,7 +70,8 @@ class HttpApp:
     async def _handle(self, route: Route, call: Call) -> Answer:
         handler = route.handlers.get(call.method)
         if handler is None:
-            return text_answer(*route.wrong_method)
+            status, text = route.wrong_method
+            return text_answer(status, text) if text else Answer(body=b"", status=status, content_type="")
         try:
             self._check_region(route, call)
             return await handler(call)

@@ -94,7 +94,7 @@ class Call:
         text = self.query.get("index", "")
         if not text:
             return 0
-        index = _uint64(text)
+        index = uint64(text)
         if index is None:
             raise HttpError(400, "Invalid index")
         return index
@@ -157,7 +157,7 @@ class Call:
         text = self.query.get(name, "")
         if not text:
             return None
-        number = _uint64(text)
+        number = uint64(text)
         if number is None:
             raise HttpError(
                 status,
@@ -175,7 +175,7 @@ class Call:
     async def stream(self, bytes_max: int) -> AsyncIterator[bytes]:
         """The request's body as it comes. Raises HttpError once it is too large."""
         declared = self._request.headers.get("content-length", "")
-        if declared.isdigit() and (_uint64(declared) or 0) > bytes_max:
+        if declared.isdigit() and (uint64(declared) or 0) > bytes_max:
             raise HttpError(413, f"request body is larger than {bytes_max} bytes")
         size = 0
         try:
@@ -198,7 +198,8 @@ class Call:
         return await self._request.is_disconnected()
 
 
-def _uint64(text: str) -> int | None:
+def uint64(text: str) -> int | None:
+    """The number that a text of plain digits means; None if it is none, or too large."""
     if not text.isascii() or not text.isdigit() or len(text) > _INTEGER_CHARS_MAX:
         return None
     number = int(text)

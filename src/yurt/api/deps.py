@@ -17,6 +17,7 @@ from yurt.api.rows import Rows
 from yurt.model.wire import AllocID, NodeID
 from yurt.observe.metrics import Metrics
 from yurt.server.commands.catalog import Commands
+from yurt.server.event_broker import EventBroker
 from yurt.server.server import Server
 from yurt.state.state import State
 from yurt.state.watches import WatchKey
@@ -84,6 +85,7 @@ class Deps:
         self.info = info
         self.reload = reload
         self.metrics = Metrics()
+        self.events = EventBroker(server.context)
         self.started_at = server.clock.now_ns()
         # Names this server among others for as long as it runs.
         self.server_id = server.context.new_id()

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from yurt.api.call import Call
+from yurt.api.call import Call, uint64
 from yurt.api.errors import HttpError
 from yurt.api.filter import Filter, FilterFailed, FilterUnreadable, compile_filter
 
@@ -40,7 +40,8 @@ def by_index(index_of: Callable[[Any], int], id_of: Callable[[Any], str]) -> Ord
 
     def place(token: str) -> Key:
         head, _, rest = token.partition(".")
-        return (int(head), rest) if head.isdigit() else (0, token)
+        index = uint64(head)
+        return (index, rest) if index is not None else (0, token)
 
     return Order(
         key=lambda item: (index_of(item), id_of(item)),
@@ -87,13 +88,10 @@ def per_page(call: Call) -> int:
     text = call.query.get("per_page", "")
     if not text:
         return 0
-    try:
-        number = int(text)
-    except ValueError:
-        number = PER_PAGE_MAX + 1
-    if abs(number) > PER_PAGE_MAX:
+    number = uint64(text.removeprefix("-"))
+    if number is None or number > PER_PAGE_MAX:
         raise HttpError(400, "Expect a number for `per_page` query string parameter")
-    return number
+    return -number if text.startswith("-") else number
 
 
 def filter_of(text: str, *, status: int = 400) -> Filter | None:

@@ -10,6 +10,7 @@ import msgspec
 
 from yurt.api.answer import Answer
 from yurt.api.call import Call
+from yurt.observe.metrics import Metrics
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer]]
 
@@ -49,11 +50,12 @@ _PATTERN = re.compile(r"^(?P<prefix>[^{]*)(?:\{(?P<name>\w+)\}(?P<suffix>.*))?$"
 
 
 class RouteTable:
-    """The only list of routes, and the region they serve."""
+    """The only list of routes, the region they serve, and where their use is counted."""
 
-    def __init__(self, routes: Iterable[Route], *, region: str = "") -> None:
+    def __init__(self, routes: Iterable[Route], *, region: str = "", metrics: Metrics | None = None) -> None:
         self.routes = tuple(routes)
         self.region = region
+        self.metrics = metrics
         self._exact: dict[str, Route] = {}
         self._subtrees: dict[str, list[tuple[str, str, Route]]] = {}
         for route in self.routes:

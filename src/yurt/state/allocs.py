@@ -111,7 +111,7 @@ class Allocs(Table[AllocID, Allocation]):
         self.on_ended(key, index)
         if self._changes is not None:
             self._changes.append((key, row.node_id))
-        self._touch(row, job_key)
+        self._touch(row, job_key, is_deleted=True)
         self._table_changed(index)
         return row
 
@@ -133,8 +133,10 @@ class Allocs(Table[AllocID, Allocation]):
         else:
             del self._live[key]
 
-    def _touch(self, row: Allocation, job_key: JobKey) -> None:
+    def _touch(self, row: Allocation, job_key: JobKey, *, is_deleted: bool = False) -> None:
         watches = self._watches
+        if watches.journal is not None:
+            watches.journal.note(self.name, row.id, row, is_deleted=is_deleted)
         watches.touch(self._family, row.id)
         watches.touch(self._job_family, job_key)
         watches.touch(self._node_family, row.node_id)

@@ -32,6 +32,13 @@ def apply(state: State, index: int, entry: entries.Entry) -> Outcome:
     """
     assert index > state.index, f"entry {index} applied after {state.index}"
     state.index = index
+    outcome = _apply(state, index, entry)
+    if state.watches.journal is not None:
+        state.watches.journal.close(index, type(entry).__name__)
+    return outcome
+
+
+def _apply(state: State, index: int, entry: entries.Entry) -> Outcome:
     outcome: Outcome = None
     match entry:
         case entries.CommitPlan():

@@ -24,7 +24,7 @@ class ScalingPolicies(Table[str, ScalingPolicy]):
         return [self._rows[policy_id] for policy_id in self._by_job.of(key)]
 
     def take_from(self, job: Job, index: int) -> Job:
-        """Make the policies of `job` those that are stored for it; give the job with their indexes."""
+        """Make the policies of `job` those that are stored for it; give the job with those that changed."""
         wanted = [group.scaling for group in job.task_groups if group.scaling is not None]
         if not wanted and not self._by_job.of(job.key):
             return job
@@ -55,7 +55,8 @@ class ScalingPolicies(Table[str, ScalingPolicy]):
         if old is not None:
             same = replace(policy, create_index=old.create_index, modify_index=old.modify_index)
             if same == old:
-                return old
+                # As in Nomad the job keeps what it was sent with; only a change of the policy shows there.
+                return policy
         row = replace(policy, create_index=old.create_index if old is not None else index, modify_index=index)
         self._by_job.add(key, row.id)
         self.put(row.id, row, index)

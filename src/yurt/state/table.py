@@ -44,12 +44,16 @@ class Table(Generic[K, V]):
     def put(self, key: K, row: V, index: int) -> None:
         """Set the object with `key`, as of `index`."""
         self._rows[key] = row
+        if self._watches.journal is not None:
+            self._watches.journal.note(self.name, key, row)
         self._changed(key, index)
 
     def delete(self, key: K, index: int) -> V | None:
         """Remove the object with `key`, as of `index`."""
         row = self._rows.pop(key, None)
         if row is not None:
+            if self._watches.journal is not None:
+                self._watches.journal.note(self.name, key, row, is_deleted=True)
             self._changed(key, index)
         return row
 

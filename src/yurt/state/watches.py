@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeAlias
 
+from yurt.state.journal import Journal
+
 Wake: TypeAlias = Callable[[], None]
 WatchKey: TypeAlias = tuple[str, Hashable]
 """A family of things and which one of it, such as ("allocs-of-job", key); None means the whole table."""
@@ -20,6 +22,8 @@ class Watches:
     def __init__(self) -> None:
         self._families: dict[str, dict[Hashable, dict[Wake, None]]] = {}
         self._due: dict[Wake, None] = {}
+        # Where tables note what changes, if somebody wants to tell it.
+        self.journal: Journal | None = None
 
     def family(self, name: str) -> dict[Hashable, dict[Wake, None]]:
         """The watchers of one family, for tables that touch it on hot paths."""
@@ -43,6 +47,7 @@ class Watches:
             for wakes in family.values():
                 self._due.update(wakes)
         successor._due = self._due
+        successor.journal = self.journal
         self.flush()
 
     def flush(self) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import socket
+import sys
 from typing import Any
 
-from yurt.api.answer import Answer, empty_answer
+from yurt.api.answer import TEXT_TYPE, Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
-from yurt.api.routes import WRITE, Route
+from yurt.api.routes import ANY_METHOD, WRITE, Route
 from yurt.model.decode import BadRequestBody
 from yurt.model.multi_error import multi_error_text
 from yurt.model.times import time_text
@@ -28,7 +29,7 @@ class SchedulerWorkersRequest(
     Wire,
     frozen=True,
     kw_only=True,
-    rename={"num_schedulers": "num_schedulers", "enabled_schedulers": "enabled_schedulers"},
+    rename=lambda name: name,
 ):
     """How many schedulers to run, and for what."""
 
@@ -77,6 +78,18 @@ class AgentHandlers:
                 path="/v1/agent/schedulers/config",
                 handlers={"GET": self.scheduler_workers, **dict.fromkeys(WRITE, self.set_scheduler_workers)},
                 summary="Read or set how many schedulers this server runs",
+                is_local=True,
+            ),
+            Route(
+                path="/v1/agent/keyring/{action}",
+                handlers=dict.fromkeys(ANY_METHOD, self.keyring),
+                summary="Refuse to show gossip keys, of which there are none",
+                is_local=True,
+            ),
+            Route(
+                path="/v1/agent/pprof/{profile}",
+                handlers={"GET": self.pprof},
+                summary="Give the command line of this agent",
                 is_local=True,
             ),
             Route(path="/v1/status/leader", handlers={"GET": self.leader}, summary="Name the leader"),
@@ -212,6 +225,23 @@ class AgentHandlers:
                 "Environment": _environment(),
                 "Disk": {},
             }
+        )
+
+    async def keyring(self, _call: Call) -> Answer:
+        """/v1/agent/keyring/<action>: servers do not gossip, so there are no keys for it."""
+        raise HttpError(500, "1/1 nodes reported failure")
+
+    async def pprof(self, call: Call) -> Answer:
+        """GET /v1/agent/pprof/<profile>: profiles of Go programs do not exist here."""
+        profile = call.path["profile"]
+        if not profile:
+            raise HttpError(404, "Invalid method")
+        if profile != "cmdline":
+            raise HttpError(404, f"Pprof profile not found profile: {profile}")
+        return Answer(
+            body="\0".join(sys.argv).encode(),
+            content_type=TEXT_TYPE,
+            headers={"X-Content-Type-Options": "nosniff"},
         )
 
     async def jwks(self, _call: Call) -> Answer:

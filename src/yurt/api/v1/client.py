@@ -14,7 +14,7 @@ from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
 from yurt.api.v1.client_checks import CheckReader
 from yurt.api.v1.local_node import asked_node, checked_alloc_id, known_alloc, node_of_alloc
 from yurt.model.decode import BadRequestBody
-from yurt.model.wire import AllocID, Wire
+from yurt.model.wire import AllocID, Wire, wire_names
 from yurt.observe.host_stats import HostStats, host_stats
 
 READABLE = ("HEAD", "GET")
@@ -58,7 +58,7 @@ class MetaResponse(Wire, frozen=True, kw_only=True):
     static: dict[str, str]
 
 
-class MemoryStats(Wire, frozen=True, kw_only=True, rename={"rss": "RSS"}):
+class MemoryStats(Wire, frozen=True, kw_only=True, rename=wire_names(rss="RSS")):
     """Memory that something uses."""
 
     rss: int = 0
@@ -84,7 +84,7 @@ class CpuStats(Wire, frozen=True, kw_only=True):
     measured: tuple[str, ...] | None = None
 
 
-class ResourceUsage(Wire, frozen=True, kw_only=True, rename={"cpu_stats": "CpuStats"}):
+class ResourceUsage(Wire, frozen=True, kw_only=True, rename=wire_names(cpu_stats="CpuStats")):
     """What something uses."""
 
     memory_stats: MemoryStats = MemoryStats()

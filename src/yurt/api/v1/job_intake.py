@@ -24,6 +24,8 @@ class Intake(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str = ""
     preserve_counts: bool = False
     preserve_resources: bool = False
+    # Whether the job is meant to run, in all of its regions, or only looked at.
+    is_to_run: bool = True
 
 
 class JobIntake:
@@ -35,7 +37,10 @@ class JobIntake:
     def stored_form(self, job: Folded, intake: Intake) -> Job:
         """The job as it would be stored. Raises HttpError if it is meant for another region."""
         own = self._deps.info.region
-        if intake.region not in ("", HERE, own):
+        regions = [intake.region]
+        if intake.is_to_run:
+            regions += [one.get("Name", "") for one in job.get("Multiregion", {}).get("Regions", ())]
+        if any(region not in ("", HERE, own) for region in regions):
             raise HttpError(500, "No path to region")
         namespace = intake.namespace or DEFAULT_NAMESPACE
         existing = self._deps.state.jobs.get(JobKey(namespace, JobID(job.get("ID", ""))))

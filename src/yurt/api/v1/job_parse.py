@@ -55,7 +55,8 @@ class JobParseHandlers:
         request: JobValidateRequest = await call.read(JobValidateRequest)
         if request.job is None:
             raise HttpError(400, "Job must be specified")
-        job = self._intake.stored_form(request.job, Intake(namespace=request.job.get("Namespace", "")))
+        intake = Intake(namespace=request.job.get("Namespace", ""), is_to_run=False)
+        job = self._intake.stored_form(request.job, intake)
         errors = self._intake.errors(job)
         return Answer(
             body=JobValidateResponse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from yurt.api.answer import Answer
-from yurt.api.call import Call
+from yurt.api.call import Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import ANY_METHOD, Route
@@ -136,10 +136,10 @@ class JobReadHandlers:
 
     async def submission(self, call: Call) -> Answer:
         """GET /v1/job/<id>/submission."""
-        text = call.query.get("version", "")
-        if not (text.isascii() and text.isdigit()):
+        version = uint64(call.query.get("version", ""))
+        if version is None:
             raise HttpError(400, "Unable to parse job submission version parameter")
-        key = SubmissionKey(job_key(call), int(text))
+        key = SubmissionKey(job_key(call), version)
         table = self._deps.state.submissions
 
         def read() -> tuple[int, JobSubmission | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import Order, Page, listed, page_of
@@ -93,12 +93,12 @@ class JobStatusesJob(Wire, frozen=True, kw_only=True):
 _NEWEST_FIRST: Order[Job] = Order(
     key=lambda job: (-job.modify_index, job.namespace, job.id),
     token=lambda job: str(job.modify_index),
-    place=lambda token: (-int(token),) if token.isdigit() else (0,),
+    place=lambda token: (-(uint64(token) or 0),),
 )
 _OLDEST_FIRST: Order[Job] = Order(
     key=lambda job: (job.modify_index, job.namespace, job.id),
     token=lambda job: str(job.modify_index),
-    place=lambda token: (int(token),) if token.isdigit() else (0,),
+    place=lambda token: (uint64(token) or 0,),
 )
 
 

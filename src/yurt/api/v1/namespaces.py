@@ -15,6 +15,7 @@ from yurt.api.rows import Rows
 from yurt.api.v1.found import found
 from yurt.model.namespace import Namespace, NamespaceCapabilities
 from yurt.model.wire import Wire
+from yurt.server.commands.namespaces import content_hash
 
 # What only other editions have, as their refusals name it.
 _UNLICENSED = {
@@ -74,7 +75,7 @@ class NamespaceHandlers:
 
         def read() -> tuple[int, Rows]:
             rows = [namespace for namespace in table if namespace.name.startswith(prefix)]
-            return max(table.index, 1), Rows(sorted(rows, key=lambda namespace: namespace.name))
+            return max(table.index, 1), Rows(sorted(rows, key=lambda namespace: namespace.name), _shown)
 
         return await self._deps.read(call, [("namespaces", None)], read)
 
@@ -85,7 +86,9 @@ class NamespaceHandlers:
 
         def read() -> tuple[int, Namespace | None]:
             namespace = table.get(name)
-            return (namespace.modify_index if namespace is not None else max(table.index, 1)), namespace
+            if namespace is None:
+                return max(table.index, 1), None
+            return namespace.modify_index, _shown(namespace)
 
         return found(await self._deps.read(call, [("namespaces", name)], read), "Namespace not found")
 
@@ -105,3 +108,10 @@ class NamespaceHandlers:
     async def delete(self, call: Call) -> Answer:
         """DELETE /v1/namespace/<name>."""
         return empty_answer(await self._deps.commands.namespaces.delete(call.path["name"]))
+
+
+def _shown(namespace: Namespace) -> Namespace:
+    """A namespace as the API shows it; the built-in one was never written, and is hashed here."""
+    if namespace.hash is not None:
+        return namespace
+    return msgspec.structs.replace(namespace, hash=content_hash(namespace))

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from yurt.api.answer import Answer, empty_answer
-from yurt.api.call import Call
+from yurt.api.call import Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import ANY_METHOD, WRITE, Route
@@ -310,9 +310,10 @@ def _check_index(call: Call) -> int | None:
     text = call.query.get("cas", "")
     if not text:
         return None
-    if not (text.isascii() and text.isdigit()):
+    index = uint64(text)
+    if index is None:
         raise HttpError(400, f'Error parsing cas value: strconv.ParseUint: parsing "{text}": invalid syntax')
-    return int(text)
+    return index
 
 
 def _wanted_leader(call: Call) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import struct
 
 from yurt.api.answer import Answer, empty_answer
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_namespace
@@ -141,7 +141,8 @@ def _weight(service: ServiceRegistration, key: str) -> bytes:
 def _choice(text: str) -> tuple[int, str] | None:
     if not text:
         return None
-    number, bar, key = text.partition("|")
-    if not bar or not (number.isascii() and number.isdigit()):
+    head, bar, key = text.partition("|")
+    number = uint64(head)
+    if not bar or number is None:
         raise HttpError(400, BAD_CHOICE)
-    return int(number), key
+    return number, key

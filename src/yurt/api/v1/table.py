@@ -11,10 +11,13 @@ from yurt.api.v1.client import ClientHandlers
 from yurt.api.v1.client_fs import ClientFsHandlers
 from yurt.api.v1.deployments import DeploymentHandlers
 from yurt.api.v1.evaluations import EvaluationHandlers
+from yurt.api.v1.events import EventHandlers
 from yurt.api.v1.job_changes import JobChangeHandlers
 from yurt.api.v1.job_parse import JobParseHandlers
+from yurt.api.v1.job_plan import JobPlanHandlers
 from yurt.api.v1.job_reads import JobReadHandlers
 from yurt.api.v1.job_statuses import JobStatusesHandlers
+from yurt.api.v1.job_versions import JobVersionHandlers
 from yurt.api.v1.jobs import JobHandlers
 from yurt.api.v1.metrics import MetricsHandlers
 from yurt.api.v1.namespaces import NamespaceHandlers
@@ -37,6 +40,8 @@ def v1_routes(deps: Deps) -> RouteTable:
         *JobParseHandlers(deps).routes(),
         *JobStatusesHandlers(deps).routes(),
         *JobReadHandlers(deps).routes(),
+        *JobVersionHandlers(deps).routes(),
+        *JobPlanHandlers(deps).routes(),
         *JobChangeHandlers(deps).routes(),
         *jobs.routes(),
         *AllocationHandlers(deps).routes(),
@@ -53,10 +58,11 @@ def v1_routes(deps: Deps) -> RouteTable:
         *AgentHandlers(deps).routes(),
         *OperatorHandlers(deps).routes(),
         *SystemHandlers(deps).routes(),
+        *EventHandlers(deps).routes(),
         *MetricsHandlers(deps).routes(),
         *AbsentHandlers(deps).routes(),
         *UiHandlers().routes(),
         *openapi.routes(),
     )
     openapi.describe(routes)
-    return RouteTable(routes, region=deps.info.region)
+    return RouteTable(routes, region=deps.info.region, metrics=deps.metrics)

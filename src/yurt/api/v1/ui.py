@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yurt.api.answer import Answer
 from yurt.api.call import Call
+from yurt.api.redirect import redirect
 from yurt.api.routes import ANY_METHOD, Route
 
 PAGE = b"<html><p>Nomad UI is disabled</p></html>"
@@ -31,15 +32,11 @@ class UiHandlers:
 
     async def root(self, call: Call) -> Answer:
         """/: on to /ui/, with the query."""
-        query = call.raw_query
-        location = f"/ui/?{query}" if query else "/ui/"
-        escaped = (
-            location.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&#34;")
-        )
+        target = redirect("/ui/", call.raw_query)
         return Answer(
-            body=f'<a href="{escaped}">Temporary Redirect</a>.\n\n'.encode(),
-            status=307,
-            headers={"Location": location},
+            body=bytes(target.body),
+            status=target.status_code,
+            headers={"Location": target.headers["Location"]},
             content_type="text/html; charset=utf-8",
         )
 

@@ -32,6 +32,7 @@ from yurt.model.node import NODE_DISCONNECTED, NODE_DOWN, NODE_INITIALIZING, NOD
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID, Nanoseconds, NodeID
 from yurt.scheduler.reconcile.alloc_facts import is_expired, lost_after
+from yurt.scheduler.reconcile.reschedule_delay import may_reschedule
 from yurt.server import node_evals
 from yurt.server.commands.node_checks import NodeRefused, check_node, check_node_status, check_updates
 from yurt.server.context import ServerContext
@@ -243,7 +244,7 @@ def evals_for_reports(
     triggers: dict[JobKey, tuple[Allocation, str]] = {}
     for update in updates:
         alloc = state.allocs[update.id]
-        trigger = _trigger(state, alloc, update)
+        trigger = _trigger(state, alloc, update, now)
         if trigger and alloc.job_key not in triggers:
             triggers[alloc.job_key] = (alloc, trigger)
     return tuple(
@@ -254,7 +255,6 @@ def evals_for_reports(
             type=job.type,
             triggered_by=trigger,
             job_id=job.id,
-            job_modify_index=job.job_modify_index,
             status=EVAL_PENDING,
             create_time=now,
             modify_time=now,
@@ -264,7 +264,7 @@ def evals_for_reports(
     )
 
 
-def _trigger(state: State, alloc: Allocation, update: AllocUpdate) -> str:
+def _trigger(state: State, alloc: Allocation, update: AllocUpdate, now: Nanoseconds) -> str:
     reported = replace(alloc, client_status=update.client_status)
     if not reported.is_client_terminal and alloc.client_status != CLIENT_UNKNOWN:
         return ""
@@ -274,10 +274,16 @@ def _trigger(state: State, alloc: Allocation, update: AllocUpdate) -> str:
     if alloc.client_status == CLIENT_UNKNOWN:
         return TRIGGER_RECONNECT
     group = job.group(alloc.task_group)
-    if update.client_status == CLIENT_FAILED and not alloc.followup_eval_id and group is not None:
-        policy = group.reschedule_policy
-        if policy is not None and (policy.unlimited or policy.attempts > 0):
-            return TRIGGER_ALLOC_FAILURE
+    if (
+        update.client_status == CLIENT_FAILED
+        # Said once; a node may repeat it before anybody has dealt with it.
+        and alloc.client_status != CLIENT_FAILED
+        and not alloc.followup_eval_id
+        and group is not None
+        # One that has used up its attempts stays failed; nobody need look at it.
+        and may_reschedule(alloc, group.reschedule_policy, now)
+    ):
+        return TRIGGER_ALLOC_FAILURE
     return ""
 
 

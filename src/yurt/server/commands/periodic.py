@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from yurt.model.job import JobKey
+from yurt.model.periodic import is_periodic_active
 from yurt.model.times import SECOND_NS
 from yurt.server.commands.jobs import JobNotFound, JobRefused
 from yurt.server.context import ServerContext
-from yurt.server.periodic_children import is_periodic_active, launch_entries
+from yurt.server.periodic_children import launch_entries
 from yurt.state.entries import RegisterJob
 
 
