@@ -8,6 +8,8 @@ from typing import Any, TextIO
 
 import structlog
 
+from yurt.observe import log_tap
+
 # Nomad's levels; TRACE is our debug, OFF silences everything.
 LEVELS = {
     "TRACE": logging.DEBUG,
@@ -38,6 +40,7 @@ def configure(level: str = "INFO", *, json: bool = False, stream: TextIO | None 
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info if json else _keep,
             render,
+            log_tap.tee,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level.upper()]),
         logger_factory=structlog.PrintLoggerFactory(target),

@@ -221,7 +221,8 @@ class ClientHandlers:
     async def stats(self, call: Call) -> Answer:
         """/v1/client/stats."""
         asked_node(self._deps, call, unknown_status=404)
-        return Answer(body=await asyncio.to_thread(host_stats, "/"))
+        directory = self._deps.info.config.get("DataDir") or "/"
+        return Answer(body=await asyncio.to_thread(host_stats, directory))
 
     async def collect_all(self, call: Call) -> Answer:
         """/v1/client/gc."""

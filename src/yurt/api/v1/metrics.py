@@ -5,6 +5,7 @@ from __future__ import annotations
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
+from yurt.api.errors import HttpError
 from yurt.api.routes import Route
 from yurt.observe.metrics import PROMETHEUS_TYPE, Metrics
 
@@ -26,6 +27,8 @@ class MetricsHandlers:
     async def read(self, call: Call) -> Answer:
         """GET /v1/metrics."""
         if call.query.get("format") == "prometheus":
+            if not (self._deps.info.config.get("Telemetry") or {}).get("PrometheusMetrics"):
+                raise HttpError(415, "Prometheus is not enabled")
             return Answer(body=self._metrics.prometheus().encode(), content_type=PROMETHEUS_TYPE)
         return Answer(body=self._metrics.summary(self._deps.server.clock.now_ns()))
 

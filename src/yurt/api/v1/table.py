@@ -20,6 +20,7 @@ from yurt.api.v1.job_statuses import JobStatusesHandlers
 from yurt.api.v1.job_versions import JobVersionHandlers
 from yurt.api.v1.jobs import JobHandlers
 from yurt.api.v1.metrics import MetricsHandlers
+from yurt.api.v1.monitor import MonitorHandlers
 from yurt.api.v1.namespaces import NamespaceHandlers
 from yurt.api.v1.node_pools import NodePoolHandlers
 from yurt.api.v1.nodes import NodeHandlers
@@ -56,6 +57,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *ClientFsHandlers(deps).routes(),
         *ClientHandlers(deps).routes(),
         *AgentHandlers(deps).routes(),
+        *MonitorHandlers(deps).routes(),
         *OperatorHandlers(deps).routes(),
         *SystemHandlers(deps).routes(),
         *EventHandlers(deps).routes(),
