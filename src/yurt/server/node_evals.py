@@ -9,7 +9,7 @@ from re import Pattern
 from re import compile as compile_pattern
 
 from yurt.model.evaluation import EVAL_PENDING, TRIGGER_NODE_UPDATE, Evaluation
-from yurt.model.job import BATCH, SERVICE, SYSTEM, Job, JobKey
+from yurt.model.job import BATCH, SERVICE, Job, JobKey
 from yurt.model.node import NODE_DISCONNECTED, NODE_DOWN, NODE_INITIALIZING, NODE_READY, Node
 from yurt.model.wire import ALL_NODE_POOL, EvalID, Nanoseconds
 from yurt.state.state import State
@@ -33,8 +33,8 @@ def evals_for_node(
             concerned = kind == BATCH and not alloc.is_client_terminal
         if concerned:
             jobs[alloc.job_key] = state.jobs.get(alloc.job_key) or alloc.job
-    for job in state.jobs:
-        if job.type == SYSTEM and not job.stop and _may_run_on(job, node):
+    for job in state.jobs.system():
+        if not job.stop and _may_run_on(job, node):
             jobs[job.key] = job
     return tuple(
         Evaluation(

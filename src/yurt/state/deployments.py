@@ -16,7 +16,12 @@ class Deployments(Table[DeploymentID, Deployment]):
     def __init__(self, watches: Watches) -> None:
         super().__init__("deployments", watches)
         self._by_job: Grouped[JobKey, DeploymentID] = Grouped()
+        self._active: dict[DeploymentID, None] = {}
         self._job_family = watches.family("deployments-of-job")
+
+    def active(self) -> list[Deployment]:
+        """The deployments that may still change."""
+        return [self._rows[deployment_id] for deployment_id in self._active]
 
     def of_job(self, key: JobKey) -> list[Deployment]:
         """All deployments of a job, oldest first."""
@@ -34,6 +39,10 @@ class Deployments(Table[DeploymentID, Deployment]):
         """Set one deployment."""
         job_key = JobKey(row.namespace, row.job_id)
         self._by_job.add(job_key, key)
+        if row.is_active:
+            self._active[key] = None
+        else:
+            self._active.pop(key, None)
         self._watches.touch(self._job_family, job_key)
         super().put(key, row, index)
 
@@ -43,5 +52,6 @@ class Deployments(Table[DeploymentID, Deployment]):
         if row is not None:
             job_key = JobKey(row.namespace, row.job_id)
             self._by_job.discard(job_key, key)
+            self._active.pop(key, None)
             self._watches.touch(self._job_family, job_key)
         return row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from yurt.model.job import Job, JobKey
+from yurt.model.job import SYSTEM, Job, JobKey
 from yurt.model.job_summary import JobSummary
 from yurt.model.plan import JobRef
 from yurt.model.wire import JobID
@@ -22,6 +22,16 @@ class Jobs(Table[JobKey, Job]):
         super().__init__("jobs", watches)
         self.versions: dict[JobKey, tuple[Job, ...]] = {}
         self.children: Grouped[JobKey, JobID] = Grouped()
+        self._periodic: dict[JobKey, None] = {}
+        self._system: dict[JobKey, None] = {}
+
+    def periodic(self) -> list[Job]:
+        """The jobs that launch children at set times."""
+        return [self._rows[key] for key in self._periodic]
+
+    def system(self) -> list[Job]:
+        """The jobs that run on every node that suits them."""
+        return [self._rows[key] for key in self._system]
 
     def put(self, key: JobKey, row: Job, index: int) -> None:
         """Set the current form of a job; its version replaces the stored one of the same number."""
@@ -30,6 +40,11 @@ class Jobs(Table[JobKey, Job]):
         self.versions[key] = _pruned(versions)
         if row.parent_id and key not in self:
             self.children.add(JobKey(row.namespace, JobID(row.parent_id)), row.id)
+        # A job's kind never changes while it exists.
+        if row.is_periodic:
+            self._periodic[key] = None
+        if row.type == SYSTEM:
+            self._system[key] = None
         super().put(key, row, index)
 
     def put_version(self, row: Job, index: int) -> None:
@@ -54,6 +69,8 @@ class Jobs(Table[JobKey, Job]):
         """Remove a job with all its versions."""
         job = super().delete(key, index)
         self.versions.pop(key, None)
+        self._periodic.pop(key, None)
+        self._system.pop(key, None)
         if job is not None and job.parent_id:
             self.children.discard(JobKey(job.namespace, JobID(job.parent_id)), job.id)
         return job

@@ -15,13 +15,23 @@ class Nodes(Table[NodeID, Node]):
     def __init__(self, watches: Watches, columns: NodeColumns) -> None:
         super().__init__("nodes", watches)
         self._columns = columns
+        self._draining: dict[NodeID, None] = {}
+
+    def draining(self) -> list[Node]:
+        """The nodes that are being emptied."""
+        return [self._rows[node_id] for node_id in self._draining]
 
     def put(self, key: NodeID, row: Node, index: int) -> None:
         """Set a node, as of `index`."""
         self._columns.set_node(row)
+        if row.drain_strategy is not None:
+            self._draining[key] = None
+        else:
+            self._draining.pop(key, None)
         super().put(key, row, index)
 
     def delete(self, key: NodeID, index: int) -> Node | None:
         """Remove a node, as of `index`."""
         self._columns.drop_node(key)
+        self._draining.pop(key, None)
         return super().delete(key, index)

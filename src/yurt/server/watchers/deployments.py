@@ -55,11 +55,10 @@ async def watch_deployments(context: ServerContext) -> None:
 def next_deployment_steps(state: State, *, now: Nanoseconds, new_id: Callable[[], str]) -> list[Entry]:
     """Say what is to be done about each deployment that may still change."""
     steps: list[Entry] = []
-    for deployment in state.deployments:
-        if deployment.is_active:
-            job = state.jobs.get(job_key(deployment))
-            if job is not None:
-                steps += _steps_for(state, deployment, job, now, new_id)
+    for deployment in state.deployments.active():
+        job = state.jobs.get(job_key(deployment))
+        if job is not None:
+            steps += _steps_for(state, deployment, job, now, new_id)
     return steps
 
 
@@ -67,8 +66,8 @@ def next_progress_deadline(state: State) -> Nanoseconds | None:
     """When the next deployment must have got on, if any must."""
     deadlines = [
         time_ns(group.require_progress_by)
-        for deployment in state.deployments
-        if deployment.is_active and deployment.status != DEPLOYMENT_PAUSED
+        for deployment in state.deployments.active()
+        if deployment.status != DEPLOYMENT_PAUSED
         for group in deployment.task_groups.values()
         if group.require_progress_by is not None and _lacks_progress(group)
     ]

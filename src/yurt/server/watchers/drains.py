@@ -43,7 +43,7 @@ async def watch_drains(context: ServerContext) -> None:
 
 def next_drain_steps(state: State, *, now: Nanoseconds, new_id: Callable[[], str]) -> list[Entry]:
     """Say which allocations leave draining nodes next, and which drains are over."""
-    draining = [node for node in state.nodes if node.drain_strategy is not None]
+    draining = state.nodes.draining()
     if not draining:
         return []
     leaving: dict[AllocID, Allocation] = {}
@@ -67,7 +67,7 @@ def next_drain_deadline(state: State) -> Nanoseconds | None:
     """When the next drain runs out of time, if any does."""
     deadlines = [
         time_ns(node.drain_strategy.force_deadline)
-        for node in state.nodes
+        for node in state.nodes.draining()
         if node.drain_strategy is not None and node.drain_strategy.force_deadline is not None
     ]
     return min(deadlines, default=None)

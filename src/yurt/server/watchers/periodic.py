@@ -65,7 +65,7 @@ def next_periodic_launches(
     that were missed, for want of a leader, only one is made up for, as of now.
     """
     launches: list[Launch] = []
-    for job in state.jobs:
+    for job in state.jobs.periodic():
         if not is_periodic_active(job):
             continue
         due = _due(state, job, passed)
@@ -81,7 +81,9 @@ def next_periodic_launches(
 def next_periodic_time(state: State, passed: Mapping[JobKey, Nanoseconds]) -> Nanoseconds | None:
     """When the next launch is due, if any is."""
     times = [
-        due for job in state.jobs if is_periodic_active(job) and (due := _due(state, job, passed)) is not None
+        due
+        for job in state.jobs.periodic()
+        if is_periodic_active(job) and (due := _due(state, job, passed)) is not None
     ]
     return min(times, default=None)
 

@@ -1,0 +1,19 @@
+"""What holds for all tests."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_mounts_left_behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Unmount what killed agents left mounted below the tests' directory, so that it can be removed."""
+    yield
+    base = f"{tmp_path_factory.getbasetemp()}/"
+    mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
+    for mounted in reversed([path for path in mounts if path.startswith(base)]):
+        subprocess.run(["umount", "-l", mounted], check=True)
