@@ -13,6 +13,7 @@ import msgspec
 from yurt.model.regexp_syntax import (
     Assertion,
     BadRegexp,
+    Capture,
     CharacterSet,
     Choice,
     Node,
@@ -82,7 +83,7 @@ class Regexp:
             if at == len(text):
                 return False
             character = text[at]
-            waiting = [number + 1 for number, wanted in taking if _is_in(character, wanted)]
+            waiting = [number + 1 for number, wanted in taking if is_in(character, wanted)]
         return False
 
     def _settle(self, numbers: list[int], text: str, at: int) -> tuple[list[tuple[int, CharacterSet]], bool]:
@@ -102,7 +103,7 @@ class Regexp:
                 case _Fork(targets=targets):
                     stack.extend(targets)
                 case _Check(kind=kind):
-                    if _holds(kind, text, at):
+                    if holds(kind, text, at):
                         stack.append(number + 1)
                 case _Accept():
                     return taking, True
@@ -121,6 +122,8 @@ def _emit(node: Node, steps: list[_Step], pattern: str) -> None:
         case Sequence(parts=parts):
             for part in parts:
                 _emit(part, steps, pattern)
+        case Capture(part=part):
+            _emit(part, steps, pattern)
         case Choice(alternatives=alternatives):
             _emit_choice(alternatives, steps, pattern)
         case Repeat(part=part, least=least, most=most):
@@ -166,7 +169,8 @@ def _emit_optional(part: Node, times: int, steps: list[_Step], pattern: str) -> 
         fork.targets.append(len(steps))
 
 
-def _is_in(character: str, wanted: CharacterSet) -> bool:
+def is_in(character: str, wanted: CharacterSet) -> bool:
+    """Whether a set has a character."""
     forms = {character, character.lower(), character.upper()} if wanted.fold_case else {character}
     inside = any(_is_listed(form, wanted) for form in forms if len(form) == 1)
     return inside != wanted.negated
@@ -179,7 +183,8 @@ def _is_listed(character: str, wanted: CharacterSet) -> bool:
     )
 
 
-def _holds(kind: str, text: str, at: int) -> bool:
+def holds(kind: str, text: str, at: int) -> bool:
+    """Whether a place in `text` is as an Assertion of that kind says."""
     match kind:
         case "begin":
             return at == 0

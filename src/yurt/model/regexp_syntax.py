@@ -53,14 +53,23 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Repeat(msgspec.Struct, frozen=True):
-    """A part, so many times; no `most` means any number."""
+    """A part, so many times; no `most` means any number. A `lazy` one takes as few as it can."""
 
     part: Node
     least: int
     most: int | None
+    lazy: bool = False
 
 
-Node: TypeAlias = CharacterSet | Assertion | Sequence | Choice | Repeat
+class Capture(msgspec.Struct, frozen=True):
+    """A part whose text is remembered by number, counted from 1, and by its name if it has one."""
+
+    part: Node
+    number: int
+    name: str = ""
+
+
+Node: TypeAlias = CharacterSet | Assertion | Sequence | Choice | Repeat | Capture
 
 _DIGITS: Ranges = ((48, 57),)
 _SPACES: Ranges = ((9, 10), (12, 13), (32, 32))
@@ -133,6 +142,7 @@ class _Parser:
         self.pattern = pattern
         self.at = 0
         self.group_names: set[str] = set()
+        self.captures = 0
 
     def choice(self, flags: _Flags, *, depth: int) -> Node:
         """Read alternatives up to the end or an unmatched parenthesis."""
@@ -195,15 +205,15 @@ class _Parser:
         bounds = self._bounds()
         if bounds is None:
             return atom
-        if self.pattern.startswith("?", self.at):  # lazy: the same texts match
-            self.at += 1
+        is_lazy = self.pattern.startswith("?", self.at)
+        self.at += is_lazy
         operator_end = self.at
         again = self._bounds()
         if again is not None:
             _fail("invalid nested repetition operator", self.pattern[first : self.at])
         self.at = operator_end
         least, most = bounds
-        repeated = Repeat(atom, least, most)
+        repeated = Repeat(atom, least, most, is_lazy)
         if max(least, most or 0) > 1 and _copies(repeated) > REPEAT_MAX:
             _fail("invalid repeat count", self.pattern[start : self.at])
         return repeated
@@ -224,18 +234,22 @@ class _Parser:
         return least, most
 
     def _group(self, flags: _Flags, *, depth: int) -> Node:
+        name, captures = "", True
         if self.pattern.startswith("(?", self.at):
-            flags = self._group_head(flags)
+            name, flags = self._group_head(flags)
+            captures = bool(name)
         else:
             self.at += 1
+        self.captures += captures
+        number = self.captures
         node = self.choice(flags, depth=depth + 1)
         if self.at >= len(self.pattern):
             _fail("missing closing )", self.pattern)
         self.at += 1
-        return node
+        return Capture(node, number, name) if captures else node
 
-    def _group_head(self, flags: _Flags) -> _Flags:
-        """Step over `(?P<name>`, `(?<name>` or `(?flags:`; give the flags inside."""
+    def _group_head(self, flags: _Flags) -> tuple[str, _Flags]:
+        """Step over `(?P<name>`, `(?<name>` or `(?flags:`; give the name and the flags inside."""
         named = _GROUP_NAME.match(self.pattern, self.at)
         if named is not None:
             name = named[1]
@@ -245,7 +259,7 @@ class _Parser:
                 _fail("duplicate capture group name", name)
             self.group_names.add(name)
             self.at = named.end()
-            return flags
+            return name, flags
         if self.pattern.startswith(("(?P<", "(?<"), self.at) and not re.match(
             r"\(\?<[=!]", self.pattern[self.at :]
         ):
@@ -258,7 +272,7 @@ class _Parser:
                 _fail("missing closing )", self.pattern)
             _fail("invalid or unsupported Perl syntax", self.pattern[self.at : unread.end() + 1])
         self.at = head.end()
-        return _with_flags(flags, head[1], head[2])
+        return "", _with_flags(flags, head[1], head[2])
 
     def _escape(self, flags: _Flags) -> Node:
         start = self.at
@@ -384,6 +398,8 @@ def _copies(node: Node) -> int:
     match node:
         case Repeat(part=part, least=least, most=most):
             return max(1, least, most or 0) * _copies(part)
+        case Capture(part=part):
+            return _copies(part)
         case Sequence(parts=parts) | Choice(alternatives=parts):
             return max((_copies(part) for part in parts), default=1)
         case _:

@@ -1,0 +1,1 @@
+"""Files rendered for tasks from templates, and kept up to date."""
