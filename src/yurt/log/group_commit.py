@@ -7,7 +7,7 @@ import contextlib
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, assert_never
 
 from yurt.log.delivery import Append
@@ -83,14 +83,14 @@ class GroupCommit:
     def __init__(self, file: EntryFile, report: Callable[[Outcome], object]) -> None:
         self._file = file
         self._report = report
-        self._queue: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Sequence[Job]] = queue.SimpleQueue()
         # A daemon, so that an agent that ends without close() does not hang; nothing acknowledged is lost.
         self._thread = threading.Thread(target=self._run, name="log-writer", daemon=True)
         self._thread.start()
 
-    def put(self, job: Job) -> None:
-        """Have `job` done after all earlier ones. The caller bounds how much waits."""
-        self._queue.put(job)
+    def put(self, *jobs: Job) -> None:
+        """Have `jobs` done after all earlier ones. The caller bounds how much waits."""
+        self._queue.put(jobs)
 
     def join(self) -> None:
         """Wait for the end of the thread; blocks unless Closed has been reported."""
@@ -100,10 +100,10 @@ class GroupCommit:
         jobs: deque[Job] = deque()
         while True:
             if not jobs:
-                jobs.append(self._queue.get())
+                jobs.extend(self._queue.get())
             with contextlib.suppress(queue.Empty):
                 while True:
-                    jobs.append(self._queue.get_nowait())
+                    jobs.extend(self._queue.get_nowait())
             job = jobs.popleft()
             match job:
                 case Append():

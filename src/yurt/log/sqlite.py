@@ -50,6 +50,9 @@ class SqliteLog:
         self._waiting_bytes = 0
         self._commits = 0
         self._closed: asyncio.Future[None] | None = None
+        # Appends that wait for the batch before them: what gathers meanwhile shares one transaction.
+        self._gathering: list[Append] = []
+        self._is_writing = False
         # The file is the writing thread's alone from here on.
         self._writer = GroupCommit(file, lambda outcome: self._loop.call_soon_threadsafe(self._take, outcome))
 
@@ -86,7 +89,10 @@ class SqliteLog:
         self._waiting_entries += len(entries)
         self._waiting_bytes += size_bytes
         future: asyncio.Future[int] = self._loop.create_future()
-        self._writer.put(Append(entries, size_bytes, on_durable, future))
+        self._gathering.append(Append(entries, size_bytes, on_durable, future))
+        if not self._is_writing:
+            self._is_writing = True
+            self._loop.call_soon(self._hand_over)
         return future
 
     def read(self, first: int, *, limit_bytes: int = READ_BYTES_MAX) -> list[tuple[int, bytes]]:
@@ -113,9 +119,17 @@ class SqliteLog:
     async def close(self) -> None:
         if self._closed is None:
             self._closed = self._loop.create_future()
+            self._hand_over()
             self._reader.close()  # before the writer: the last to close is who tidies the file up
             self._writer.put(Close())
         await asyncio.shield(self._closed)
+
+    def _hand_over(self) -> None:
+        """Give the writer everything that gathered; one batch of appends is on its way at a time."""
+        self._is_writing = bool(self._gathering)
+        if self._gathering:
+            self._writer.put(*self._gathering)
+            self._gathering = []
 
     def _check_open(self) -> None:
         if self._closed is not None:
@@ -131,11 +145,13 @@ class SqliteLog:
                     self._last_index = first_index + len(append.entries) - 1
                     deliver(append, first_index)
                     first_index = self._last_index + 1
+                self._hand_over()
             case Refused(batch, error):
                 self._forget(batch)
                 for append in batch:
                     # One error each: a shared one would gather the tracebacks of all who raise it.
                     fail(append, LogWriteFailed(error.path, reason=error.reason, advice=error.advice))
+                self._hand_over()
             case Changed(job, first_index, last_index, failure):
                 self._first_index, self._last_index = first_index, last_index
                 _settle(job.future, failure)

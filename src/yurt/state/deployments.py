@@ -33,7 +33,7 @@ class Deployments(Table[DeploymentID, Deployment]):
 
     def has_active(self, key: JobKey) -> bool:
         """Whether a deployment of the job may still change."""
-        return any(deployment.is_active for deployment in self.of_job(key))
+        return any(deployment_id in self._active for deployment_id in self._by_job.of(key))
 
     def put(self, key: DeploymentID, row: Deployment, index: int) -> None:
         """Set one deployment."""

@@ -23,6 +23,10 @@ class Evals(Table[EvalID, Evaluation]):
         """All evaluations of a job, oldest first."""
         return [self._rows[eval_id] for eval_id in self._by_job.of(key)]
 
+    def has_any(self, key: JobKey) -> bool:
+        """Whether there is an evaluation of the job."""
+        return bool(self._by_job.of(key))
+
     def has_open(self, key: JobKey) -> bool:
         """Whether an evaluation of the job is not terminal."""
         return bool(self._open.of(key))

@@ -41,7 +41,7 @@ def derive_status(state: State, job: Job, *, evals_deleted: bool = False) -> str
         return JOB_RUNNING
     if state.evals.has_open(key):
         return JOB_PENDING
-    if evals_deleted or job.stop or state.evals.of_job(key):
+    if evals_deleted or job.stop or state.evals.has_any(key):
         return JOB_DEAD
     return JOB_PENDING
 
