@@ -24,7 +24,7 @@ def recorded_config() -> dict[str, Any]:
     return config
 
 
-def key_paths(value: Any, path: str = "") -> Iterator[str]:  # noqa: ANN401 (any JSON)
+def key_paths(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield f"{path}.{key}"

@@ -146,7 +146,7 @@ def test_values_of_variables_come_from_where_recorded(
     flags = [words[at + 1] for at, word in enumerate(words) if word == "-var"]
     paths = [words[at + 1] for at, word in enumerate(words) if word == "-var-file"]
 
-    def parse() -> Any:  # noqa: ANN401 (JSON)
+    def parse() -> Any:
         return parse_job(
             Path("flags.nomad.hcl").read_text(),
             filename="flags.nomad.hcl",

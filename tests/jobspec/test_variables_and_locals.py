@@ -17,7 +17,7 @@ from yurt.jobspec import (
 )
 
 
-def meta_of(text: str, meta: str, inputs: Inputs = Inputs()) -> Any:  # noqa: ANN401, B008 (JSON; frozen)
+def meta_of(text: str, meta: str, inputs: Inputs = Inputs()) -> Any:  # noqa: B008 (JSON; frozen)
     job = parse_job(
         f'{text}\njob "j" {{\n meta = {{\n  x = jsonencode({meta})\n }}\n}}\n',
         filename="j.hcl",

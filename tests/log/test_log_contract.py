@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.log.logs import ignore, read_all
 
+from tests.log.logs import ignore, read_all
 from yurt.log import EntriesCompacted, EntryTooLarge, Log, LogClosed
 from yurt.log.contract import ENTRY_BYTES_MAX
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.log.logs import ignore, read_all
 
+from tests.log.logs import ignore, read_all
 from yurt.errors import YurtError
 from yurt.log import LogCorrupt, SqliteLog
 from yurt.log.entry_file import ENTRIES_FILE, TAIL_CHECK_ENTRIES

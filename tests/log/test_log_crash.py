@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from tests.log.logs import read_all
-
 from yurt.log import SqliteLog
 
 KILLS = 20

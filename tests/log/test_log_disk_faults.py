@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.log.logs import ignore, read_all
 
+from tests.log.logs import ignore, read_all
 from yurt.log import DataDirNotWritable, LogCorrupt, LogWriteFailed, SqliteLog, entry_file
 from yurt.log.entry_rows import Statement, read_meta
 

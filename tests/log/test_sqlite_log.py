@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.log.logs import ignore, read_all
 
+from tests.log.logs import ignore, read_all
 from yurt.log import (
     DataDirLock,
     DataDirLocked,

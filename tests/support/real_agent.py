@@ -30,7 +30,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
     @property
-    def json(self) -> Any:  # noqa: ANN401 - any JSON
+    def json(self) -> Any:
         """The body, decoded."""
         return json.loads(self.text) if self.text else None
 
@@ -139,7 +139,7 @@ plugin "raw_exec" {{
             self._disconnect()
             raise
 
-    def wait_for(self, path: str, wanted: Any, timeout_s: float = 30.0) -> Any:  # noqa: ANN401 - JSON
+    def wait_for(self, path: str, wanted: Any, timeout_s: float = 30.0) -> Any:
         """Block on `path` until `wanted(body)` holds; returns that body."""
         end = time.monotonic() + timeout_s
         index, body = 0, None
@@ -184,7 +184,7 @@ def running_agent(directory: Path, *, client: bool = True, more_config: str = ""
 
 
 def clean_up(directory: Path) -> None:
-    """End every process that `directory` is named to, launchers and their tasks, and unmount what is below."""
+    """End every process that names `directory`, launchers and their tasks; unmount what is below."""
     needle = str(directory).encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
