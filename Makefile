@@ -19,8 +19,9 @@ $(STAMP): requirements.lock pyproject.toml
 run: setup
 	$(BIN)/yurt agent -dev
 
+# As many workers as cores; tests of one file stay together, since they share agents and daemons.
 test: setup
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: setup
 	$(BIN)/ruff format --check .
