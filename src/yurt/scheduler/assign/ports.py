@@ -65,7 +65,6 @@ class PortMap:
             dynamic.append((port, found))
         given = replace(
             network,
-            mode=network.mode or HOST,
             ip=main_address(self._node),
             reserved_ports=tuple(_numbered(port, chosen) for port, chosen in static) or None,
             dynamic_ports=tuple(_numbered(port, chosen) for port, chosen in dynamic) or None,
