@@ -19,7 +19,7 @@ from yurt.model.evaluation import EVAL_PENDING, TRIGGER_DEPLOYMENT_WATCHER, Eval
 from yurt.model.job import Job, JobKey
 from yurt.model.job_versions import same_spec
 from yurt.model.wire import AllocID, EvalID, Nanoseconds
-from yurt.scheduler.reconcile.deployments import running_description
+from yurt.scheduler.reconcile.deployments import RUNNING, running_description
 from yurt.state.entries import PromoteDeployment, SetDeploymentStatus
 from yurt.state.state import State
 
@@ -139,7 +139,7 @@ def resumed(
     update = DeploymentStatusUpdate(
         deployment_id=deployment.id,
         status=DEPLOYMENT_RUNNING,
-        status_description=running_description(deployment.task_groups),
+        status_description=RUNNING,
     )
     evaluation = deployment_eval(deployment, job, now=now, new_id=new_id)
     return SetDeploymentStatus(at=now, update=update, progress_at=now, evals=(evaluation,))
