@@ -204,10 +204,10 @@ def _namespace_errors(job: Job, rules: JobRules) -> list[str]:
     drivers = {task.driver for group in job.task_groups for task in group.tasks}
     modes = {network.mode or "host" for group in job.task_groups for network in group.networks or ()}
     refused = _refused(drivers, allowed.enabled_task_drivers, allowed.disabled_task_drivers)
-    errors += _refusal("task driver", refused, job.namespace)
+    if refused:
+        return [*errors, *_refusal("task driver", refused, job.namespace)]
     refused = _refused(modes, allowed.enabled_network_modes, allowed.disabled_network_modes)
-    errors += _refusal("group network mode", refused, job.namespace)
-    return errors
+    return [*errors, *_refusal("group network mode", refused, job.namespace)]
 
 
 def _refused(used: set[str], enabled: tuple[str, ...] | None, disabled: tuple[str, ...] | None) -> list[str]:
