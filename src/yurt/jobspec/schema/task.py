@@ -16,12 +16,12 @@ _DEFAULT_IDENTITIES: Final = ("", "default")
 
 
 def _task(members: JSONObject, reading: Reading) -> JSONObject:
-    identities = members["Identities"] or []
-    named = [identity for identity in identities if identity["Name"] not in _DEFAULT_IDENTITIES]
-    members["Identities"] = named or None
-    for identity in identities:
-        if identity["Name"] in _DEFAULT_IDENTITIES:
-            members["Identity"] = identity
+    identities = members["Identities"]
+    if identities is not None:
+        members["Identities"] = [each for each in identities if each["Name"] not in _DEFAULT_IDENTITIES]
+        for identity in identities:
+            if identity["Name"] in _DEFAULT_IDENTITIES:
+                members["Identity"] = identity
     policies = [policy for policy in members["ScalingPolicies"] or [] if policy is not UNKNOWN]
     members["ScalingPolicies"] = policies or None
     if members["CSIPluginConfig"] is None:
