@@ -188,6 +188,15 @@ async def test_restarting_all_runs_prestart_tasks_first(node: NodeContext, clock
         assert (run.state("pre").restarts, run.state("main").restarts) == (1, 1)
 
 
+async def test_restarting_all_of_what_runs_leaves_the_health_open(node: NodeContext) -> None:
+    async with running(an_alloc(a_job(a_task(config=FOREVER))), node) as run:
+        await run.until_state("t", "running")
+        run.runner.restart_all()
+        await run.until(lambda: run.state().restarts == 1)
+
+        assert run.runner.health is None
+
+
 async def test_only_running_tasks_can_be_restarted(node: NodeContext) -> None:
     post = a_task("stop", lifecycle=TaskLifecycle(hook="poststop"))
     async with running(an_alloc(a_job(a_task(config=FOREVER), post)), node) as run:

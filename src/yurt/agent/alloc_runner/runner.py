@@ -253,16 +253,17 @@ class AllocRunner:
         """Run the allocation from the start again, dead tasks included. Raises TaskNotRunning."""
         if self._group_tasks is None or self._is_ending or self.status.status in TERMINAL:
             raise TaskNotRunning
-        for runner in self._runners.values():
+        dead = [name for name, state in self.states.items() if state.state == TASK_DEAD]
+        for name, runner in self._runners.items():
             event = self._restart_signaled(RESTART_ALL)
             if runner.is_active:
                 runner.restart_in_turn(event)
-            elif runner.state.state == TASK_DEAD:
+            elif name in dead:
                 runner.revive(event)
         self._phase = Phase.INIT
         rules = health_rules(self.alloc, self._group)
-        if rules is not None and self.health is None:
-            # What ran so far will not have been up long enough, whatever the new start does.
+        if dead and rules is not None and self.health is None:
+            # A task that had done its part has it before it again.
             self._decide_health(healthy=False)
             self._emit_unhealthy(rules)
 
