@@ -91,7 +91,9 @@ class _Agent:
             if server is not None:
                 duties.append(server.run())
                 app = HttpApp(
-                    v1_routes(Deps(server, node_agent, self._info(server), self._rng)),
+                    v1_routes(
+                        Deps(server, node_agent, self._info(server), self._rng, reload=self._on_hangup)
+                    ),
                     extra_headers=config.http_api_response_headers,
                 )
                 duties.append(HttpServer(app, http_sockets).serve(self._stop, STOP_GRACE_S))

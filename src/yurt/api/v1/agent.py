@@ -16,7 +16,7 @@ from yurt.api.routes import ANY_METHOD, WRITE, Route
 from yurt.model.decode import BadRequestBody
 from yurt.model.multi_error import multi_error_text
 from yurt.model.times import time_text
-from yurt.model.wire import Wire
+from yurt.model.wire import NodeID, Wire
 from yurt.version import NOMAD_VERSION, VERSION
 
 JWKS_MAX_AGE_S = 900
@@ -289,7 +289,10 @@ class AgentHandlers:
 
     def _stats(self) -> dict[str, dict[str, str]]:
         state = self._deps.state
+        agent = self._deps.node_agent
+        client = {} if agent is None else {"client": self._client_stats(agent.node_id)}
         return {
+            **client,
             "nomad": {
                 "bootstrap": "true",
                 "known_regions": "1",
@@ -305,6 +308,14 @@ class AgentHandlers:
                 "state": "Leader",
             },
             "runtime": {"version": VERSION},
+        }
+
+    def _client_stats(self, node_id: NodeID) -> dict[str, str]:
+        live = (alloc for alloc in self._deps.state.allocs.of_node(node_id) if not alloc.is_client_terminal)
+        return {
+            "node_id": node_id,
+            "known_servers": self._deps.info.rpc_address,
+            "num_allocations": str(sum(1 for _ in live)),
         }
 
 
