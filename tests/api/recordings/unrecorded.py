@@ -149,8 +149,11 @@ def _show_environment(player: Player) -> None:
 
 
 def _drain_nodes(player: Player) -> None:
+    node = player.get("/v1/nodes")[0]["ID"]
+    for eligibility in ("ineligible", "eligible"):
+        player.send("PUT", f"/v1/node/{node}/eligibility", {"Eligibility": eligibility})
     player.register(a_job("nd", Group=_moves_fast()))
-    player.register(a_job("nds", Type="system"))
+    player.register(a_job("nds", Type="system", Group=_moves_fast()))
 
 
 def _drained(player: Player) -> None:

@@ -220,14 +220,13 @@ def test_lost_surplus_is_not_replaced() -> None:
     assert not changes.place
 
 
-def test_a_migrating_instance_is_stopped_only_with_its_replacement() -> None:
+def test_a_migrating_instance_is_stopped_even_without_a_replacement() -> None:
     job = a_job(a_group(count=1))
     moving = an_alloc(job, node="draining", transition=DesiredTransition(migrate=True))
     changes = reconciled(job, [moving])
     (place,) = changes.place
-    assert place.stop is not None
-    assert (place.stop.alloc, place.stop.description) == (moving, MIGRATING)
-    assert not changes.stop
+    assert (place.previous, place.stop) == (moving, None)
+    assert [(stop.alloc, stop.description) for stop in changes.stop] == [(moving, MIGRATING)]
 
 
 def test_a_failed_instance_is_stopped_only_with_its_replacement() -> None:

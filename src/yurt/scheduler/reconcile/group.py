@@ -302,15 +302,13 @@ class _GroupPass:
         ]
 
     def _migrations(self) -> list[Place]:
-        """Move what must leave its node; drained batch work is only stopped."""
+        """Move what must leave its node, even if there is no other; drained batch work is only stopped."""
         places: list[Place] = []
         for alloc in sorted(self._migrate.values(), key=lambda alloc: alloc.name_index):
-            stop = Stop(alloc=alloc, description=MIGRATING)
+            self._stops.append(Stop(alloc=alloc, description=MIGRATING))
             flags = transition(alloc)
-            if self._by.is_batch and (flags.reschedule or flags.migrate_disable_placement):
-                self._stops.append(stop)
-            else:
-                places.append(replace(self._replacement(alloc), stop=stop))
+            if not (self._by.is_batch and (flags.reschedule or flags.migrate_disable_placement)):
+                places.append(self._replacement(alloc))
         self._counts["migrate"] += len(self._migrate)
         return places
 

@@ -21,7 +21,7 @@ RESCAN_INTERVAL_S = 5.0
 ALLOCS_PER_ENTRY_MAX = 7281
 
 COMPLETE = "Node drain complete"
-DEADLINE_REACHED = {"deadline reached": "true"}
+DEADLINE_REACHED = {"deadline_reached": "true"}
 
 _MIGRATE = DesiredTransition(migrate=True)
 # Drained batch work is not moved: it would start from the beginning elsewhere.
