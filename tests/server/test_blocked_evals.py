@@ -166,8 +166,6 @@ def test_system_jobs_wait_for_single_nodes() -> None:
     room = _Room()
     room.block("on 1", "everywhere", type=SYSTEM, node_id=node_id(1))
     room.block("on 2", "everywhere", type=SYSTEM, node_id=node_id(2))
-    room.blocked.unblock_class(FAST, 10, now=0)
-    assert room.released() == []
     room.blocked.unblock_node(node_id(1))
     assert room.released() == ["on 1"]
     room.block("on 2 again", "everywhere", type=SYSTEM, node_id=node_id(2), snapshot_index=10)
@@ -176,6 +174,15 @@ def test_system_jobs_wait_for_single_nodes() -> None:
     room.blocked.unblock_node(node_id(2))
     assert room.released() == ["on 2 again"]
     assert room.total == 0
+
+
+def test_system_jobs_wait_for_classes_too() -> None:
+    room = _Room()
+    room.block("on 1", "everywhere", type=SYSTEM, node_id=node_id(1), class_eligibility={FAST: False})
+    room.block("on 2", "everywhere", type=SYSTEM, node_id=node_id(2), class_eligibility={FAST: True})
+    room.blocked.unblock_class(FAST, 10, now=0)
+    assert room.released() == ["on 2"]
+    assert room.total == 1
 
 
 def test_a_system_job_does_not_miss_capacity_either() -> None:

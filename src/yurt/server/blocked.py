@@ -62,17 +62,15 @@ class BlockedEvals:
         """Capacity appeared on a node of `computed_class` at `index`."""
         self._unblocked[computed_class] = (index, now)
         self._release_from(self._escaped, list(self._escaped))
-        self._release_from(
-            self._captured,
-            [
-                key
-                for key, evaluation in self._captured.items()
-                if (evaluation.class_eligibility or {}).get(computed_class, True)
-            ],
-        )
+        for tracked in (self._captured, *self._by_node.values()):
+            self._release_from(
+                tracked,
+                [key for key, evaluation in tracked.items() if _may_use(evaluation, computed_class)],
+            )
+        self._by_node = {node_id: evals for node_id, evals in self._by_node.items() if evals}
 
     def unblock_node(self, node_id: NodeID) -> None:
-        """Capacity appeared on one node, for system jobs that wait for it."""
+        """Capacity appeared on one node, for system jobs that wait for it, whatever its class."""
         for evaluation in self._by_node.pop(node_id, {}).values():
             self._release(evaluation)
 
@@ -141,13 +139,16 @@ class BlockedEvals:
         quota = evaluation.quota_limit_reached
         if quota:
             return quota in self._unblocked and evaluation.snapshot_index < self._unblocked[quota][0]
-        eligibility = evaluation.class_eligibility or {}
-        for name, (index, _) in self._unblocked.items():
-            if evaluation.snapshot_index >= index:
-                continue
-            if evaluation.escaped_computed_class or eligibility.get(name, True):
-                return True
-        return False
+        return any(
+            evaluation.snapshot_index < index
+            and (evaluation.escaped_computed_class or _may_use(evaluation, name))
+            for name, (index, _) in self._unblocked.items()
+        )
+
+
+def _may_use(evaluation: Evaluation, computed_class: str) -> bool:
+    """Whether nodes of a class are not known to be unfit."""
+    return (evaluation.class_eligibility or {}).get(computed_class, True)
 
 
 def _seen(evaluation: Evaluation) -> int:

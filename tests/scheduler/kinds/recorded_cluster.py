@@ -415,7 +415,8 @@ class RecordedCluster:
         health = rule.get("Health", "healthy" if action == "run" else "none")
         judged = alloc.deployment_status is not None and alloc.deployment_status.healthy is not None
         wait = max(HEALTH_NS, rule.get("HealthAfterMs", 0) * SECOND_NS // 1000)
-        if health == "none" or judged or alloc.job.type not in (SERVICE, SYSTEM) or ran < wait:
+        is_watched = alloc.job.type == SERVICE or (alloc.job.type == SYSTEM and alloc.deployment_id)
+        if health == "none" or judged or not is_watched or ran < wait:
             return alloc
         verdict = AllocDeploymentStatus(healthy=health == "healthy", timestamp=time_text(self.now))
         return replace(alloc, deployment_status=verdict)

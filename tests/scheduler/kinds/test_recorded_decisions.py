@@ -49,6 +49,8 @@ NOT_COMPARED = {
     # Whether capacity or health comes first.
     "blocked-unblock": {EVALS, DEPLOYMENTS, JOBS},
     "node-attribute-change": {EVALS},
+    # Whether a node's or its class's waiting evaluations come first.
+    "system-new-node": {EVALS},
 }
 
 SCENARIOS = [
@@ -76,6 +78,7 @@ SCENARIOS = [
     "sticky-disk",
     "blocked-unblock",
     "node-attribute-change",
+    "system-new-node",
 ]
 
 
