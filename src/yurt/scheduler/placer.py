@@ -70,8 +70,10 @@ class Placer:
             got: list[Placed] = []
             if is_plain and self._is_long(wanted):
                 got = self._place_alike(wanted)
-                if len(got) < len(wanted) and not self._may_preempt:
-                    return placed + got
+            elif is_plain and self.selection.is_simple:
+                got = self._place_few(wanted)
+            if is_plain and got and len(got) < len(wanted) and not self._may_preempt:
+                return placed + got
             for request in wanted[len(got) :]:
                 one = self._place_one(request)
                 if one is None:
@@ -107,6 +109,26 @@ class Placer:
                 break
             # Some nodes turned out to lack ports: what was counted for them is counted anew.
             self.selection.count_again()
+        return placed
+
+    def _place_few(self, requests: Sequence[PlaceRequest]) -> list[Placed]:
+        """Place plain requests of a simple selection, as many as there is room for, with metrics for each."""
+        placed: list[Placed] = []
+        resources = self.selection.ask.resources
+        while len(placed) < len(requests):
+            picked = self.selection.pick_few(len(requests) - len(placed))
+            if not picked:
+                break
+            for pick, metric in picked:
+                self.selection.enter(pick.position, resources)
+                placed.append(
+                    Placed(
+                        request=requests[len(placed)],
+                        node_id=self.selection.node_id(pick.position),
+                        resources=resources,
+                        metrics=encode_metric(metric),
+                    )
+                )
         return placed
 
     def _place_round(self, requests: Sequence[PlaceRequest], metrics: bytes) -> tuple[list[Placed], bool]:

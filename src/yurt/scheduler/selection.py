@@ -26,7 +26,9 @@ from yurt.scheduler.rank.algorithms import algorithm_for
 from yurt.scheduler.rank.candidates import Field, Floats
 from yurt.scheduler.rank.cores_cpu import cpu_with_cores
 from yurt.scheduler.rank.exhausted import count_exhausted
-from yurt.scheduler.rank.ranking import NOWHERE, Ranking, Wish, keys
+from yurt.scheduler.rank.kept import is_kept, kept_ranking
+from yurt.scheduler.rank.pick_few import Pick, Scored, best_first, pick_few
+from yurt.scheduler.rank.ranking import Ranking, Wish, keys
 from yurt.scheduler.rank.spread import NAME as SPREAD_NAME
 from yurt.scheduler.rank.spread import spreads_of
 from yurt.scheduler.requests import PlaceRequest
@@ -40,7 +42,8 @@ DEVICES_NAME = "devices"
 class Selection:
     """All nodes of the base set, as one group sees them. Positions count along `ranking.field.slots`.
 
-    `configuration` is the one that holds for the job's pool.
+    `configuration` is the one that holds for the job's pool. One selection is at work on a view at a
+    time: making the next may take over what the last has worked out.
     """
 
     def __init__(
@@ -65,11 +68,15 @@ class Selection:
         slots = self.found.slots
         if self.hosts.is_asked and (taken := self.hosts.taken()):
             slots = slots[~np.isin(slots, np.fromiter(taken, dtype=np.intp))]
-        field = Field(view, job, group, self.ask, slots)
-        if self.ask.cores:
-            field.wanted[CPU] = cpu_with_cores(view, self.ask, slots)
         algorithm = algorithm_for(configuration.scheduler_algorithm, job.type)
-        self.ranking = Ranking(field, algorithm, algorithm.columns, rng.getrandbits(32))
+        seed = rng.getrandbits(32)
+        if slots is self.found.slots and is_kept(view, job, group, self.ask, algorithm):
+            self.ranking = kept_ranking(view, job, group, self.ask, self.found, algorithm, seed)
+        else:
+            field = Field(view, job, group, self.ask, slots)
+            if self.ask.cores:
+                field.wanted[CPU] = cpu_with_cores(view, self.ask, slots)
+            self.ranking = Ranking(field, algorithm, algorithm.columns, seed)
         self.properties: list[DistinctProperty] = list(distinct_properties(view, job, group))
         self.spreads = spreads_of(view, job, group, slots)
         # Positions that had room but could not be assigned ports, devices or cores, with the reason.
@@ -124,8 +131,9 @@ class Selection:
                 self.ranking.field.set_wanted(CPU, position, int(mhz))
         self.ranking.look_again(positions)
         if self.hosts.is_asked:
-            self.ranking.fits[positions] = False
-        self.ranking.fits[list(self.refused)] = False
+            self.ranking.close(positions.tolist())
+        if self.refused:
+            self.ranking.close(list(self.refused))
         if self._device_scores is not None:
             for position in positions.tolist():
                 self._device_scores[position] = self._device_score(position)
@@ -133,7 +141,7 @@ class Selection:
     def refuse(self, position: int, reason: str) -> None:
         """Take a node out of the race that has room, but lacks something else."""
         self.refused[position] = reason
-        self.ranking.fits[position] = False
+        self.ranking.close([position])
 
     def wishes(self, request: PlaceRequest | None) -> list[Wish]:
         """What the job itself asks of the score."""
@@ -186,21 +194,52 @@ class Selection:
             self._job, self.found.base, self._tally(), self._best_scores(finals, wishes, order)
         )
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether a placement changes the score of its own node only, and nothing is chosen there."""
+        return (
+            self.ask.is_plain
+            and not self.hosts.is_asked
+            and not self.properties
+            and not self.spreads
+            and not volumes.volumes_per_alloc(self._group)
+        )
+
+    def pick_few(self, instances: int) -> list[tuple[Pick, AllocMetric]]:
+        """Nodes for some of a few instances, at least one unless there is no room; for a simple selection."""
+        self.settle()
+        picks = pick_few(self.ranking, instances, compared=SCORES_KEPT_MAX)
+        tallies = [self._tally()]
+        if len(picks) > 1:
+            self._job_seen = self._group_seen = True
+            tallies.append(self._tally())
+        known: dict[int, NodeScore] = {}
+        metrics = []
+        for number, pick in enumerate(picks):
+            best = tuple(
+                known.get(id(one)) or known.setdefault(id(one), self._node_score(one)) for one in pick.best
+            )
+            metrics.append((pick, alloc_metric(self._job, self.found.base, tallies[number > 0], best)))
+        return metrics
+
     def explain_failure(self) -> AllocMetric:
         """Why a further instance would find no node."""
         self.settle()
         return alloc_metric(self._job, self.found.base, self._tally())
 
     def _best_scores(self, finals: Floats, wishes: list[Wish], order: Floats) -> tuple[NodeScore, ...]:
-        best = _best(order, SCORES_KEPT_MAX)
+        best = np.asarray(best_first(order, SCORES_KEPT_MAX), dtype=np.intp)
         parts = self.ranking.parts(best, wishes)
         return tuple(
-            NodeScore(
-                node_id=self.node_id(position),
-                scores={PENALTY_NAME: 0.0, **part},
-                norm_score=float(finals[position]),
-            )
+            self._node_score(Scored(position, part, float(finals[position])))
             for part, position in zip(parts, best.tolist(), strict=True)
+        )
+
+    def _node_score(self, scored: Scored) -> NodeScore:
+        return NodeScore(
+            node_id=self.node_id(scored.position),
+            scores={PENALTY_NAME: 0.0, **scored.parts},
+            norm_score=scored.final,
         )
 
     def _tally(self) -> Tally:
@@ -257,16 +296,3 @@ class Selection:
     def _device_score(self, position: int) -> float:
         given = self.assigner.give(int(self.slots[position]))
         return (given.device_score or 0.0) if isinstance(given, Given) else 0.0
-
-
-def _best(order: Floats, count: int) -> NDArray[np.intp]:
-    """The positions with the highest keys, best first. For few this is faster than partitioning."""
-    order = order.copy()
-    best: list[int] = []
-    while len(best) < min(count, len(order)):
-        position = int(order.argmax())
-        if order[position] == NOWHERE:
-            break
-        best.append(position)
-        order[position] = NOWHERE
-    return np.asarray(best, dtype=np.intp)

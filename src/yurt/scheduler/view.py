@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,10 @@ class View:
         self._placed: dict[JobKey, list[tuple[str, Mapping[int, int]]]] = {}
         self._places: dict[JobKey, JobPlaces] = {}
         self._preempted: dict[tuple[JobKey, str], int] = {}
+        # Slots in the order in which what is in use there has changed since the view was made.
+        self.changed: list[int] = []
+        # What takes long to work out and is kept current by means of `changed`, for those who schedule.
+        self.memo: dict[Hashable, Any] = {}
 
     def devices_in_use(self, key: DeviceKey) -> NDArray[np.int64]:
         """How many devices of one kind are in use, by slot; not to be changed."""
@@ -98,9 +103,7 @@ class View:
         self, key: JobKey, group: str, slot: int, resources: AllocatedResources, times: int = 1
     ) -> None:
         """Show `times` new allocations of a group on one node."""
-        use = use_of(resources)
-        add_use(self.used, slot, use, times)
-        self._change_exclusive(slot, use, times)
+        self._change_use(slot, use_of(resources), times)
         self._note_placed(key, group, {slot: times})
 
     def place_each(
@@ -114,6 +117,7 @@ class View:
                 self.used[dimension] += counts * amount
         filled = np.flatnonzero(counts)
         by_slot = dict(zip(filled.tolist(), counts[filled].tolist(), strict=True))
+        self.changed += by_slot
         if use.claims or use.devices:
             for slot, times in by_slot.items():
                 self._change_exclusive(slot, use, times)
@@ -202,6 +206,7 @@ class View:
 
     def _change_use(self, slot: int, use: Use, times: int) -> None:
         add_use(self.used, slot, use, times)
+        self.changed.append(slot)
         self._change_exclusive(slot, use, times)
 
     def _change_exclusive(self, slot: int, use: Use, times: int) -> None:

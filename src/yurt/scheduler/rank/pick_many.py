@@ -23,7 +23,7 @@ def pick_many(ranking: Ranking, instances: int, *, per_node_max: int | None = No
     changes the score of its own node only, so the best node is always among the `instances` that were
     best at the start. A heap merges the scores they will have with one instance more, with two, ...
     """
-    first = keys(ranking.finals([]), ranking.fits, ranking.ties)
+    first = ranking.keys()
     at = np.flatnonzero(first != NOWHERE)
     if len(at) > instances:
         at = at[np.argpartition(first[at], len(at) - instances)[-instances:]]
@@ -85,6 +85,6 @@ class _Levels:
     def _scored(
         self, positions: NDArray[np.intp], extra: int | NDArray[np.int64], ties: NDArray[np.float64]
     ) -> list[float]:
-        sums, weights, fits = self._ranking.level(positions, extra)
+        sums, weights, fits, _ = self._ranking.level(positions, extra)
         scored: list[float] = keys(means(sums, weights), fits, ties).tolist()
         return scored

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from yurt.model.group import TaskGroup
+from yurt.model.job import Job
 from yurt.scheduler.rank.algorithms import AlgorithmError
 from yurt.scheduler.rank.candidates import EVERYWHERE, Candidates, Field, Floats, Ints, Positions
 from yurt.scheduler.rank.score import Algorithm, Score, ScoreColumn
@@ -30,11 +32,15 @@ class Wish(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Some candidates with so many instances more: sums and weights of their scores, and whether one fits."""
+    """Some candidates with so many instances more: their scores, and whether another instance fits.
+
+    `sums` and `weights` are those of `scores`, which come one for each column of the algorithm.
+    """
 
     sums: Floats
     weights: Floats
     fits: NDArray[np.bool_]
+    scores: tuple[Score, ...]
 
 
 class Ranking:
@@ -46,16 +52,20 @@ class Ranking:
         self.field = field
         self._algorithm = algorithm
         self._columns = columns
-        self.sums, self.weights, self.fits = self.level(EVERYWHERE, 0)
+        self.sums, self.weights, self.fits, _ = self.level(EVERYWHERE, 0)
         self.ties: Floats = _ties(field.slots, seed)
+        # The keys without ties, once they were asked for.
+        self._steps: Floats | None = None
+        # Positions taken out of the race since this was last handed on.
+        self._closed: set[int] = set()
 
     def level(self, positions: Positions, extra: int | Ints) -> Level:
         """Score candidates as if each had `extra` instances more."""
         candidates = Candidates(self.field, positions, extra)
         fits = self.field.fits(positions, extra)
         sums, weights = np.zeros(len(fits)), np.zeros(len(fits))
-        for column in self._columns:
-            score = self._score(column, candidates)
+        scores = tuple(self._score(column, candidates) for column in self._columns)
+        for column, score in zip(self._columns, scores, strict=True):
             if score.counted is True:
                 sums += score.values if column.weight == 1.0 else column.weight * score.values
                 weights += column.weight
@@ -64,12 +74,40 @@ class Ranking:
                 weights += column.weight * score.counted
         if not isfinite(sums.sum()):
             raise AlgorithmError(self._algorithm.name, "it did not give each node a finite score")
-        return Level(sums, weights, fits)
+        return Level(sums, weights, fits, scores)
 
     def look_again(self, positions: NDArray[np.intp]) -> None:
         """Score some candidates again, after something was placed or stopped there."""
         self.field.refresh(positions)
-        self.sums[positions], self.weights[positions], self.fits[positions] = self.level(positions, 0)
+        sums, weights, fits, _ = self.level(positions, 0)
+        self.sums[positions], self.weights[positions], self.fits[positions] = sums, weights, fits
+        if self._steps is not None:
+            self._steps[positions] = _steps(means(sums, weights), fits)
+
+    def close(self, positions: list[int]) -> None:
+        """Take candidates out of the race, whatever room they have."""
+        self._closed.update(positions)
+        self.fits[positions] = False
+        if self._steps is not None:
+            self._steps[positions] = NOWHERE
+
+    def hand_on(self, job: Job, group: TaskGroup, changed: list[int], seed: int) -> None:
+        """Serve another group that scores nodes alike and has no allocations yet.
+
+        `changed` are the positions at which something was placed or stopped since the last look.
+        """
+        self.field.job, self.field.group = job, group
+        stale = self._closed.union(changed)
+        self._closed.clear()
+        if stale:
+            self.look_again(np.fromiter(sorted(stale), dtype=np.intp))
+        self.ties = _ties(self.field.slots, seed)
+
+    def keys(self) -> Floats:
+        """The keys of all candidates, as they are without wishes."""
+        if self._steps is None:
+            self._steps = _steps(means(self.sums, self.weights), self.fits)
+        return self._steps + self.ties
 
     def finals(self, wishes: list[Wish]) -> Floats:
         """The weighted mean of all scores, for every candidate; 0 where nothing counts."""
@@ -81,18 +119,25 @@ class Ranking:
 
     def parts(self, positions: NDArray[np.intp], wishes: list[Wish]) -> list[dict[str, float]]:
         """The scores of some candidates, by name, as placement metrics report them."""
-        candidates = Candidates(self.field, positions, 0)
-        parts: list[dict[str, float]] = [{} for _ in range(len(positions))]
-        for column in self._columns:
-            score = self._score(column, candidates)
-            counted = np.broadcast_to(score.counted, score.values.shape).tolist()
-            for part, value, is_counted in zip(parts, score.values.tolist(), counted, strict=True):
-                if is_counted or not score.is_quiet:
-                    part[column.name] = value
+        parts = self.parts_of(self.level(positions, 0))
         for wish in wishes:
             for part, position in zip(parts, positions.tolist(), strict=True):
                 if wish.counted[position]:
                     part[wish.name] = float(wish.values[position])
+        return parts
+
+    def parts_of(self, level: Level) -> list[dict[str, float]]:
+        """The scores of a level, by name, without wishes."""
+        parts: list[dict[str, float]] = [{} for _ in range(len(level.fits))]
+        for column, score in zip(self._columns, level.scores, strict=True):
+            values = score.values.tolist()
+            if not score.is_quiet or score.counted is True:
+                for part, value in zip(parts, values, strict=True):
+                    part[column.name] = value
+            elif score.counted is not False:
+                for part, value, is_counted in zip(parts, values, score.counted.tolist(), strict=True):
+                    if is_counted:
+                        part[column.name] = value
         return parts
 
     def _score(self, column: ScoreColumn, candidates: Candidates) -> Score:
@@ -116,12 +161,18 @@ def means(sums: Floats, weights: Floats) -> Floats:
 
 def keys(finals: Floats, fits: NDArray[np.bool_], ties: Floats) -> Floats:
     """Whole numbers that order candidates: by score, equal scores by the evaluation's own shuffle."""
-    order = finals * (1.0 / NEAR_TIE)
-    np.rint(order, out=order)
-    order *= _TIES
+    order = _steps(finals, fits)
     order += ties
-    order[~fits] = NOWHERE
     return order
+
+
+def _steps(finals: Floats, fits: NDArray[np.bool_]) -> Floats:
+    """Scores as whole numbers, so far apart that ties fit between; NOWHERE where there is no room."""
+    steps = finals * (1.0 / NEAR_TIE)
+    np.rint(steps, out=steps)
+    steps *= _TIES
+    steps[~fits] = NOWHERE
+    return steps
 
 
 def _ties(slots: NDArray[np.intp], seed: int) -> Floats:
