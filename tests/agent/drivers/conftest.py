@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.agent.drivers.docker_daemon import IMAGE, DockerDaemon
 from tests.agent.launcher.real_tasks import Mailbox
 from yurt.agent.drivers.cgroups import CgroupTree, find_cgroups
 from yurt.agent.drivers.raw_exec import RawExecDriver, RawExecOptions
@@ -65,3 +68,31 @@ def mailbox(tmp_path: Path) -> Iterator[Mailbox]:
     mailbox = Mailbox(tmp_path / "mailbox")
     yield mailbox
     mailbox.close()
+
+
+@pytest.fixture
+def alloc_task_dir(tmp_path: Path) -> Path:
+    """The directory of a docker task, beside those of its alloc."""
+    for name in ("alloc/task/local", "alloc/task/secrets", "alloc/alloc/logs", "alloc/logs"):
+        (tmp_path / name).mkdir(parents=True)
+    return tmp_path / "alloc/task"
+
+
+@pytest.fixture(scope="session")
+def daemon() -> Iterator[DockerDaemon]:
+    # Not in pytest's folder, which is deleted much later: Docker leaves mounts that must go before.
+    daemon = DockerDaemon(Path(tempfile.mkdtemp(prefix="yurt-docker-")))
+    try:
+        daemon.start()
+        asyncio.run(daemon.add_image(IMAGE, "ENV PATH=/bin:/usr/bin"))
+        yield daemon
+    finally:
+        daemon.remove()
+
+
+@pytest.fixture
+async def clean(daemon: DockerDaemon) -> AsyncIterator[DockerDaemon]:
+    """The daemon, with no container left afterwards."""
+    yield daemon
+    for container_id in await daemon.containers():
+        await daemon.engine.delete(f"/containers/{container_id}", force="true", v="true")

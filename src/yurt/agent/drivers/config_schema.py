@@ -23,8 +23,9 @@ class _WrongType(Exception):
 def decode_config(config: Mapping[str, Any], into: type[ConfigT]) -> tuple[ConfigT | None, list[str]]:
     """Read `config` as a Struct of `into`; gives the problems instead when there are any.
 
-    Field types may be str, int, bool, Seconds, tuple[str, ...], dict[str, str] and Structs of these. A
-    block may be written as an object or a list of objects, which are merged.
+    Field types may be str, int, bool, Seconds, tuple[str, ...], dict[str, str], Structs of these and
+    tuples of such Structs. A block may be written as an object or a list of objects, which are merged,
+    except where there may be several.
     """
     problems: list[str] = []
     values: dict[str, Any] = {}
@@ -53,6 +54,9 @@ def _convert(value: Any, kind: Any, problems: list[str]) -> Any:  # noqa: ANN401
         return _seconds(value)
     if kind in _SCALARS:
         return _SCALARS[kind](value)
+    if get_origin(kind) is tuple and issubclass(get_args(kind)[0], msgspec.Struct):
+        blocks = value if isinstance(value, list | tuple) else [value]
+        return tuple(_convert(block, get_args(kind)[0], problems) for block in blocks)
     if get_origin(kind) is tuple:
         if not isinstance(value, list | tuple):
             raise _WrongType("list of string")

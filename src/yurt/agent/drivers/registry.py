@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from yurt.agent.drivers import docker, mock, raw_exec
 from yurt.agent.drivers import exec as exec_driver
-from yurt.agent.drivers import mock, raw_exec
 from yurt.agent.drivers.context import DriverContext, DriverFactory
 from yurt.agent.drivers.driver import Driver
 from yurt.observe.logger import get_logger
@@ -55,5 +55,6 @@ def _names(options: Mapping[str, str], *keys: str) -> set[str]:
 BUILT_INS: dict[str, DriverFactory] = {
     raw_exec.NAME: raw_exec.make,
     exec_driver.NAME: exec_driver.make,
+    docker.NAME: docker.make,
     mock.NAME: mock.make,
 }

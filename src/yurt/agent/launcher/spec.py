@@ -75,7 +75,8 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
     Without `logs` output is thrown away; without `identity` the command runs as the agent's user.
     `rlimits` are (RLIMIT number, soft, hard). Mounts at `hidden_mounts` are taken away from the command
     and all it starts. With a `pid_file` the command only starts the task, as a container runtime does: it
-    writes the task's pid there, ends with status 0, and the supervisor takes the task over.
+    writes the task's pid there, ends with status 0, and the supervisor takes the task over. A `builtin`
+    names something the launcher can do itself with `argv`; `path` and `env` then mean nothing.
     """
 
     key: TaskKey
@@ -91,6 +92,7 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
     network_namespace: str = ""
     hidden_mounts: tuple[str, ...] = ()
     pid_file: str = ""
+    builtin: str = ""
     cgroups: Cgroups = Cgroups()
 
     def encode(self) -> bytes:
@@ -109,6 +111,7 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
             ("network_namespace", self.network_namespace),
             *(("hidden_mount", path) for path in self.hidden_mounts),
             ("pid_file", self.pid_file),
+            ("builtin", self.builtin),
             *(("cgroup_make", path) for path in self.cgroups.make),
             *(("cgroup_write", f"{path}={value}") for path, value in self.cgroups.write),
             *(("cgroup_join", path) for path in self.cgroups.join),

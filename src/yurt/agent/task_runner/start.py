@@ -96,10 +96,7 @@ def task_spec(
         if given
         else TaskResources(),
         mounts=tuple(_mounts(alloc, task, node=node.node, env=env)),
-        ports=tuple(
-            TaskPort(label=port.label, host_ip=port.host_ip, host_port=port.value, to=port.to)
-            for port in alloc.resources.shared.ports or ()
-        ),
+        ports=tuple(_ports(alloc, task)),
         owner=TaskOwner(
             job_id=alloc.job.id,
             job_name=alloc.job.name,
@@ -110,6 +107,16 @@ def task_spec(
             node_name=node.node.name,
         ),
     )
+
+
+def _ports(alloc: ClientAlloc, task: Task) -> Iterator[TaskPort]:
+    """The group's ports, and those that the task asked for itself in the older way."""
+    for port in alloc.resources.shared.ports or ():
+        yield TaskPort(label=port.label, host_ip=port.host_ip, host_port=port.value, to=port.to)
+    given = alloc.resources.tasks.get(task.name)
+    for network in (given.networks if given else None) or ():
+        for own in (*(network.reserved_ports or ()), *(network.dynamic_ports or ())):
+            yield TaskPort(label=own.label, host_ip=network.ip, host_port=own.value, to=own.to)
 
 
 def _mounts(alloc: ClientAlloc, task: Task, *, node: Node, env: TaskEnv) -> Iterator[TaskMount]:

@@ -4,6 +4,7 @@ import os
 import resource
 import signal
 
+from . import docker_logs
 from .processes import die_with_parent, enter_network_namespace, hide_mounts, start_ticks
 from .records import Truncated, read_request
 from .request import Request
@@ -16,6 +17,9 @@ _RESET = (
     *(signal.SIGPIPE, signal.SIGXFSZ),
     *(signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1),
 )
+
+_BUILTINS = {docker_logs.NAME: docker_logs.follow}
+_STANDARD_FDS, _FDS_MAX = 3, 1 << 20
 
 
 class Failed(Exception):
@@ -71,6 +75,8 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
         step = "chdir"
         os.chdir(request.text("cwd", "/"))
         step = "exec"
+        if request.text("builtin"):
+            _be_builtin(request)
         env = dict(request.pairs("env"))
         env[SUPERVISOR_VARIABLE] = mark
         os.execve(request.text("path"), request.texts("arg"), env)  # noqa: S606
@@ -78,6 +84,15 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
         raise Failed(step, error.errno or 0, error.strerror or str(error)) from error
     except ValueError as error:  # a limit that may not be raised
         raise Failed(step, 0, str(error)) from error
+
+
+def _be_builtin(request: Request) -> None:
+    """Do what the launcher does itself, in the place of a program, and end."""
+    do = _BUILTINS[request.text("builtin")]
+    signal.set_wakeup_fd(-1)
+    # As exec would have done; it also tells the supervisor that the task has begun.
+    os.closerange(_STANDARD_FDS, _FDS_MAX)
+    os._exit(do(request.texts("arg")))
 
 
 def _become_user(request: Request) -> None:

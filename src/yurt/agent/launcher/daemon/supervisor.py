@@ -184,7 +184,8 @@ class Supervisor:
     def _take_over(self) -> dict[str, str]:
         """Wait for a command that only starts the task, and put the task on record in its place.
 
-        It was orphaned and so is a child by now. Its output waits in the pipes meanwhile.
+        The task is orphaned by what started it, now or soon, and becomes a child of this process. Its
+        output waits in the pipes meanwhile.
         """
         pid_file = self._request.text("pid_file")
         if not pid_file:
