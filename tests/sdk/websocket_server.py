@@ -74,5 +74,9 @@ class WebSocketServer:
             connection.sendall(f"HTTP/1.1 {self._status}\r\n\r\n".encode())
             try:
                 self._talk(Conversation(connection, head.split(b" ")[1].decode()))
-            except EOFError:
+                # Closed with something unread, a connection is reset, and what was sent may be lost.
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(4096):
+                    pass
+            except (EOFError, OSError):
                 return

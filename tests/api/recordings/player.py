@@ -158,8 +158,11 @@ class Player:
             return [f"{step['step']}: {one}" for one in self._follow(path, recorded)]
         reply = self._raw(request["method"], path, body, request.get("headers") or {})
         found = list(self._compare(recorded, reply))
-        if is_waited_for and request["method"] in ("PUT", "POST", "DELETE") and reply.status == 200:
-            self.settle()
+        if request["method"] in ("PUT", "POST", "DELETE") and reply.status == 200:
+            if is_waited_for:
+                self.settle()
+            else:
+                self._wait("evaluations done", self._are_evaluations_done)
         return [f"{step['step']}: {one}" for one in found]
 
     # --- what happens between recorded calls ------------------------------------------------------
@@ -222,11 +225,16 @@ class Player:
         lists = ("jobs", "allocations", "evaluations", "deployments")
         return not any(self.get(f"/v1/{name}?namespace=*") for name in lists)
 
-    def _is_settled(self) -> bool:
+    def _are_evaluations_done(self) -> bool:
         paused = self.get("/v1/operator/scheduler/configuration")["SchedulerConfig"]["PauseEvalBroker"]
-        for evaluation in self.get("/v1/evaluations?namespace=*"):
-            if evaluation["Status"] == "pending" and not evaluation.get("WaitUntil") and not paused:
-                return False
+        return paused or not any(
+            one["Status"] == "pending" and not one.get("WaitUntil")
+            for one in self.get("/v1/evaluations?namespace=*")
+        )
+
+    def _is_settled(self) -> bool:
+        if not self._are_evaluations_done():
+            return False
         for alloc in self.get("/v1/allocations?namespace=*"):
             if alloc["DesiredStatus"] == "run" and alloc["ClientStatus"] == "pending":
                 return False
