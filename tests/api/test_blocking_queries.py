@@ -29,8 +29,8 @@ class _Query:
         job = self._state.jobs.get(self._key)
         return (job.modify_index, job.status) if job is not None else (self._state.jobs.index, None)
 
-    async def ask(self, query: str) -> tuple[int, str | None]:
-        call = a_call(f"/v1/job/web?{query}")
+    async def ask(self, query: str, *body: bytes | None) -> tuple[int, str | None]:
+        call = a_call(f"/v1/job/web?{query}", *body)
         return await blocking(call, self._state, [("jobs", self._key)], self.read, Random(1))
 
 
@@ -158,6 +158,17 @@ def test_waiting_for_something_to_exist() -> None:
         cluster.add_job()
         cluster.state.watches.flush()
         assert await asked == (2, "pending")
+
+    run_virtual(scenario())
+
+
+def test_nobody_waits_for_a_caller_that_has_gone() -> None:
+    async def scenario() -> None:
+        cluster = Cluster()
+        cluster.add_job()
+        query = _Query(cluster.state, key())
+        await query.ask("index=1&wait=60s", b"", None)
+        assert (_now(), cluster.state.watches.family("jobs")) == (0, {})
 
     run_virtual(scenario())
 

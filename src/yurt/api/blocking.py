@@ -28,7 +28,7 @@ async def blocking(
     """Read at once, or once the index of what is read exceeds the one the caller knows.
 
     `read` gives that index and the result; `keys` are what it looks at. When all State is replaced,
-    indexes may run backwards, so whoever waits then is answered.
+    indexes may run backwards, so whoever waits then is answered. Nobody waits for a caller that has gone.
     """
     call.check_read()
     min_index = call.min_index
@@ -41,9 +41,11 @@ async def blocking(
     changed = asyncio.Event()
     watches = state.watches
     cancel = watches.add(keys, changed.set)
+    gone = asyncio.ensure_future(call.wait_until_gone())
+    gone.add_done_callback(lambda _: changed.set())
     try:
         async with asyncio.timeout(wait_s):
-            while index <= min_index and state.watches is watches:
+            while index <= min_index and state.watches is watches and not gone.done():
                 await changed.wait()
                 changed.clear()
                 index, result = read()
@@ -51,4 +53,5 @@ async def blocking(
         index, result = read()
     finally:
         cancel()
+        gone.cancel()
     return index, result

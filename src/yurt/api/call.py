@@ -193,9 +193,10 @@ class Call:
         assert issubclass(form, msgspec.Struct)
         return decode_body(await self.body(), form)
 
-    async def is_disconnected(self) -> bool:
-        """Whether the caller has gone away."""
-        return await self._request.is_disconnected()
+    async def wait_until_gone(self) -> None:
+        """Wait for the caller to hang up. A body that was not read before is lost."""
+        while (await self._request.receive())["type"] != "http.disconnect":
+            pass
 
 
 def uint64(text: str) -> int | None:
