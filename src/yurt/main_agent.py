@@ -24,9 +24,13 @@ from yurt.api.internal.rpc import rpc_routes
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
+from yurt.config.blocks.server import SchedulerConfig
+from yurt.config.quantities import nanoseconds
 from yurt.errors import YurtError
+from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
 from yurt.observe import logger as log_setup
 from yurt.observe.logger import get_logger
+from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
 from yurt.server.settings import ServerSettings
 from yurt.start_banner import banner
@@ -123,7 +127,7 @@ class _Agent:
     async def _open_server(self, parts: contextlib.AsyncExitStack) -> Server | None:
         if not self._config.server.enabled:
             return None
-        server = await Server.open(_server_settings(self._config, keeps=self._keeps), self._clock, self._rng)
+        server = await Server.open(server_settings(self._config, keeps=self._keeps), self._clock, self._rng)
         parts.push_async_callback(server.close)
         return server
 
@@ -190,8 +194,10 @@ def _with_temporary_data_dir(config: AgentConfig, cleanup: contextlib.ExitStack)
     return msgspec.structs.replace(config, data_dir=directory)
 
 
-def _server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
+def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
+    """The server's part of the configuration; without `keeps` it writes nothing to disk."""
     server = config.server
+    first = server.default_scheduler_config or SchedulerConfig()
     return ServerSettings(
         name=config.name,
         region=config.region,
@@ -203,6 +209,22 @@ def _server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
         snapshot_interval_s=server.raft_snapshot_interval_s,
         snapshot_threshold=server.raft_snapshot_threshold,
         trailing_entries=server.raft_trailing_logs,
+        gc_interval_s=server.job_gc_interval_s,
+        gc_thresholds=Thresholds(
+            evals=nanoseconds(server.eval_gc_threshold_s),
+            batch_evals=nanoseconds(server.batch_eval_gc_threshold_s),
+            jobs=nanoseconds(server.job_gc_threshold_s),
+            deployments=nanoseconds(server.deployment_gc_threshold_s),
+            nodes=nanoseconds(server.node_gc_threshold_s),
+        ),
         job_max_count=server.job_max_count,
+        first_scheduler_configuration=SchedulerConfiguration(
+            scheduler_algorithm=first.scheduler_algorithm,
+            memory_oversubscription_enabled=first.memory_oversubscription_enabled,
+            reject_job_registration=first.reject_job_registration,
+            pause_eval_broker=first.pause_eval_broker,
+            preemption_config=PreemptionConfig(**msgspec.structs.asdict(first.preemption_config)),
+        ),
+        **({"enabled_schedulers": server.enabled_schedulers} if server.enabled_schedulers else {}),
         rpc_advertise=config.advertise.rpc,
     )

@@ -21,12 +21,12 @@ from yurt.model.node import NODE_DOWN
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID
 from yurt.observe.logger import get_logger
-from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.blocked import BlockedEvals
 from yurt.server.broker import DELIVERY_LIMIT, FAILED_QUEUE, Broker, Delivery
 from yurt.server.commands.nodes import NodeCommands
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
+from yurt.server.settings import ServerSettings
 from yurt.server.watchers.core_gc import watch_garbage
 from yurt.server.watchers.deployments import watch_deployments
 from yurt.server.watchers.drains import watch_drains
@@ -57,8 +57,10 @@ class Leader:
         worker: Worker,
         heartbeats: HeartbeatTimers,
         nodes: NodeCommands,
+        settings: ServerSettings,
     ) -> None:
         self._context = context
+        self._settings = settings
         self._broker = broker
         self._worker = worker
         self._heartbeats = heartbeats
@@ -110,7 +112,10 @@ class Leader:
             duties.create_task(watch_deployments(self._context), name="watch-deployments")
             duties.create_task(watch_drains(self._context), name="watch-drains")
             duties.create_task(watch_periodic_jobs(self._context), name="watch-periodic-jobs")
-            duties.create_task(watch_garbage(self._context, Thresholds()), name="watch-garbage")
+            collecting = watch_garbage(
+                self._context, self._settings.gc_thresholds, self._settings.gc_interval_s
+            )
+            duties.create_task(collecting, name="watch-garbage")
 
     def _place(self, evaluation: Evaluation) -> None:
         """Put an evaluation where its status says it belongs."""

@@ -28,6 +28,7 @@ from yurt.server.restore import restore
 from yurt.server.settings import ServerSettings
 from yurt.server.snapshots import STATE_KIND, Snapshotter
 from yurt.server.worker import Worker
+from yurt.state.entries import SetSchedulerConfiguration
 from yurt.state.snapshot import dump, row_counts
 from yurt.state.state import State
 
@@ -57,7 +58,7 @@ class Server:
         self.nodes = NodeCommands(self.context, heartbeats)
         self.fleets = FleetCommands(self.context, self.nodes, heartbeats)
         self._worker = Worker(self.context, self._broker, self._applier)
-        self._leader = Leader(self.context, self._broker, self._worker, heartbeats, self.nodes)
+        self._leader = Leader(self.context, self._broker, self._worker, heartbeats, self.nodes, settings)
         self._worker.reblock = self._leader.blocked.block
         self.snapshots: Snapshotter | None = None
         self.signing_keys: tuple[SigningKey, ...] = ()
@@ -106,6 +107,7 @@ class Server:
             duties.create_task(self._leader.run(), name="leader")
             if self.snapshots is not None:
                 duties.create_task(self.snapshots.run(), name="snapshots")
+            await self._configure_scheduling()
             self.signing_keys = (await self._signing_key(keys),)
             self.started.set()
 
@@ -130,6 +132,14 @@ class Server:
     async def close(self) -> None:
         """Finish what was appended and release the data directory."""
         await self.log.close()
+
+    async def _configure_scheduling(self) -> None:
+        """Store the first configuration of a new cluster; one that has any keeps it."""
+        if self.state.scheduler_configuration.modify_index == 0:
+            configuration = self.settings.first_scheduler_configuration
+            await self.committer.propose(
+                SetSchedulerConfiguration(at=self.clock.now_ns(), configuration=configuration, check_index=0)
+            )
 
     async def _replace_state(self, restored: State) -> None:
         async with self.committer.standstill():

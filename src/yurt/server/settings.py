@@ -7,8 +7,12 @@ from pathlib import Path
 import msgspec
 
 from yurt.model.job import BATCH, CORE, SERVICE, SYSBATCH, SYSTEM
+from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND, MIN_HEARTBEAT_TTL_S
 from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
+
+GC_INTERVAL_S = 300.0
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,5 +29,9 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_interval_s: float = SNAPSHOT_INTERVAL_S
     snapshot_threshold: int = SNAPSHOT_THRESHOLD
     trailing_entries: int = TRAILING_ENTRIES
+    gc_interval_s: float = GC_INTERVAL_S
+    gc_thresholds: Thresholds = Thresholds()
     job_max_count: int = 50_000
+    # What a cluster begins with; afterwards only the API changes it.
+    first_scheduler_configuration: SchedulerConfiguration = SchedulerConfiguration()
     rpc_advertise: str = "127.0.0.1:4647"

@@ -16,7 +16,7 @@ from yurt.model.policies import MigrateStrategy, UpdateStrategy
 from yurt.model.times import HOUR_NS, MINUTE_NS
 from yurt.server.commands.deployments import DeploymentCommands
 from yurt.server.server import Server
-from yurt.server.watchers.core_gc import GC_INTERVAL_S
+from yurt.server.settings import GC_INTERVAL_S
 from yurt.state import entries
 
 UPDATE = UpdateStrategy(max_parallel=1, progress_deadline=10 * MINUTE_NS)

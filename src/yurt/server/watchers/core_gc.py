@@ -20,16 +20,15 @@ from yurt.scheduler.kinds.core import (
 from yurt.server.context import ServerContext
 from yurt.state.entries import Entry
 
-GC_INTERVAL_S = 300.0
 JOBS_PER_LOOK = 100
 
 logger = get_logger("gc")
 
 
-async def watch_garbage(context: ServerContext, thresholds: Thresholds) -> None:
-    """Collect garbage, on the leader, until cancelled."""
+async def watch_garbage(context: ServerContext, thresholds: Thresholds, interval_s: float) -> None:
+    """Collect garbage each `interval_s`, on the leader, until cancelled."""
     while True:
-        await context.clock.sleep(GC_INTERVAL_S)
+        await context.clock.sleep(interval_s)
         try:
             await collect_garbage(context, thresholds)
         except LogWriteFailed as error:
