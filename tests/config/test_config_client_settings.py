@@ -23,6 +23,7 @@ def test_a_node_agent_gets_its_part() -> None:
     assert (settings.reserved.cpu_mhz, settings.reserved.cores) == (500, "0-1")
     assert (settings.max_kill_timeout, settings.gc.interval) == (60 * 10**9, 120 * 10**9)
     assert settings.cgroup_parent == "yurt.slice"
+    assert settings.countables == {"matlab": 4}
     assert settings.env_denylist == ("SECRET", "TOKEN")
     assert settings.driver_configs["raw_exec"] == {"enabled": True}
 

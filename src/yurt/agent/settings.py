@@ -80,6 +80,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     tls_enabled: bool = False
     default_ineligible: bool = False
     node_max_allocs: int = 0
+    # Resource name → how many whole units of it the node has.
+    countables: dict[str, int] = {}
 
     network_interface: str = ""
     network_speed_mbits: int = 0

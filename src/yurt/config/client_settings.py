@@ -43,6 +43,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         tls_enabled=config.tls.http,
         default_ineligible=client.default_ineligible,
         node_max_allocs=client.node_max_allocs,
+        countables={name: countable.count for name, countable in client.countables.items()},
         network_interface=client.network_interface,
         network_speed_mbits=client.network_speed_mbits,
         preferred_address_family=client.preferred_address_family,

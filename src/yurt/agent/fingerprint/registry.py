@@ -106,6 +106,7 @@ def fingerprint(probe: Probe, *, node_id: NodeID, secret_id: str, drivers: Mappi
         gc_volumes_on_node_gc=settings.gc_volumes_on_node_gc,
         host_networks=settings.host_networks or None,
         node_max_allocs=settings.node_max_allocs,
+        countables=settings.countables or None,
     )
 
 
