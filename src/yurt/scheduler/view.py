@@ -34,6 +34,9 @@ from yurt.state.use import (
 # The dimensions that have a limit; ports in use are counted over all addresses, dynamic or not.
 LIMITED = [CPU, MEMORY, DISK, ALLOCS, MBITS, CORES]
 
+# Up to so many placements are entered one by one; more are counted in columns of all nodes.
+PLACED_ALONE_MAX = 8
+
 
 class View:
     """State plus plans that are not committed yet.
@@ -50,7 +53,8 @@ class View:
         self.size = state.columns.size
         # What allocations use whose tasks may still run, and the part of it that is told to stop.
         self.used: NDArray[np.int64] = state.columns.used[:, : self.size].copy()
-        self.stopping: NDArray[np.int64] = state.columns.stopping[:, : self.size].copy()
+        self.stopping: NDArray[np.int64] = state.columns.stopping[:, : self.size]
+        self._owns_stopping = False
         self._devices: dict[DeviceKey, NDArray[np.int64]] = {}
         self._claims: dict[int, dict[Claim, int]] = {}
         self._stopped: dict[AllocID, Allocation] = {}
@@ -110,6 +114,10 @@ class View:
         self, key: JobKey, group: str, slots: NDArray[np.intp], resources: AllocatedResources
     ) -> None:
         """Show one new allocation of a group for each of `slots`, which may repeat."""
+        if len(slots) <= PLACED_ALONE_MAX:
+            for slot in slots.tolist():
+                self.place(key, group, slot, resources)
+            return
         use = use_of(resources)
         counts = np.bincount(slots, minlength=self.size)
         for dimension, amount in enumerate(use.amounts):
@@ -199,6 +207,9 @@ class View:
         use = use_of(alloc.resources)
         self._change_use(slot, use, times)
         if alloc.is_server_terminal:
+            if not self._owns_stopping:
+                self.stopping = self.stopping.copy()
+                self._owns_stopping = True
             add_use(self.stopping, slot, use, times)
         places = self._places.get(alloc.job_key)
         if places is not None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,21 @@ EVERYWHERE = slice(None)
 
 # Above this, marking slots in a column is faster than searching for each.
 SLOTS_SEARCHED_MAX = 16
+
+_Value = TypeVar("_Value")
+
+
+class _lazy(Generic[_Value]):  # used as a decorator, and named as one
+    """A property worked out when first asked for: functools.cached_property without its lock."""
+
+    def __init__(self, work_out: Callable[[Any], _Value]) -> None:
+        self._work_out = work_out
+        self._name = work_out.__name__
+        self.__doc__ = work_out.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> _Value:  # noqa: ANN401  # of any class
+        value = owner.__dict__[self._name] = self._work_out(owner)
+        return value
 
 
 class Field:
@@ -48,7 +62,7 @@ class Field:
         self.wanted: dict[int, int | Ints] = {d: ask.amounts[d] for d in self.dimensions}
         self.collisions: Ints = self.column_of(view.places(job).held(group.name))
 
-    @cached_property
+    @_lazy
     def neighbours(self) -> Mapping[int, int]:
         """The live allocations of the job by slot, as of when this is first asked for."""
         return dict(self.view.places(self.job).live_any())
@@ -125,37 +139,37 @@ class Candidates:
         self.group = field.group
         self.nodes = field.view.columns
 
-    @cached_property
+    @_lazy
     def slots(self) -> NDArray[np.intp]:
         """Where the candidates are in the columns of `nodes`."""
         return self.field.slots[self.positions]
 
-    @cached_property
+    @_lazy
     def cpu_mhz(self) -> Ints:
         """CPU that tasks may use."""
         return np.asarray(self.nodes.capacity[CPU][self.slots])
 
-    @cached_property
+    @_lazy
     def memory_mb(self) -> Ints:
         """Memory that tasks may use."""
         return np.asarray(self.nodes.capacity[MEMORY][self.slots])
 
-    @cached_property
+    @_lazy
     def cpu_after_mhz(self) -> Ints:
         """CPU in use once the next instance is placed."""
         return self._after(CPU)
 
-    @cached_property
+    @_lazy
     def memory_after_mb(self) -> Ints:
         """Memory in use once the next instance is placed."""
         return self._after(MEMORY)
 
-    @cached_property
+    @_lazy
     def allocs(self) -> Ints:
         """Allocations on the node before the next instance is placed."""
         return np.asarray(self.field.view.used[ALLOCS][self.slots] + self.extra)
 
-    @cached_property
+    @_lazy
     def collisions(self) -> Ints:
         """Allocations of the same group on the node."""
         return self.field.collisions[self.positions] + self.extra

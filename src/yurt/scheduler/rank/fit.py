@@ -16,12 +16,12 @@ _LN_10 = float(np.log(10.0))
 
 def packed(candidates: Candidates) -> Score:
     """1 for a full node, 0 for an empty one."""
-    return Score(np.clip(20.0 - emptiness(candidates), 0.0, SCORE_MAX) / SCORE_MAX)
+    return _within_bounds(20.0 - emptiness(candidates))
 
 
 def spread_out(candidates: Candidates) -> Score:
     """1 for an empty node, 0 for a full one."""
-    return Score(np.clip(emptiness(candidates) - 2.0, 0.0, SCORE_MAX) / SCORE_MAX)
+    return _within_bounds(emptiness(candidates) - 2.0)
 
 
 def emptiness(candidates: Candidates) -> Floats:
@@ -30,6 +30,11 @@ def emptiness(candidates: Candidates) -> Floats:
     cpu = np.exp(candidates.cpu_after_mhz / np.maximum(candidates.cpu_mhz, 1) * -_LN_10 + _LN_10)
     memory = np.exp(candidates.memory_after_mb / np.maximum(candidates.memory_mb, 1) * -_LN_10 + _LN_10)
     return np.asarray(cpu + memory)
+
+
+def _within_bounds(values: Floats) -> Score:
+    # What np.clip does, at a fraction of its fixed cost.
+    return Score(np.minimum(np.maximum(values, 0.0), SCORE_MAX) / SCORE_MAX)
 
 
 BINPACK = ScoreColumn(NAME, packed)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush, nsmallest
+from bisect import insort
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yurt.scheduler.rank.candidates import Floats, Ints
-from yurt.scheduler.rank.ranking import NOWHERE, Ranking, keys, means
+from yurt.scheduler.rank.ranking import NOWHERE, Level, Ranking, keys, means
 
 # Up to so many, looking for the best again and again is faster than partitioning.
 SEARCHES_MAX = 24
@@ -38,22 +38,23 @@ def pick_few(ranking: Ranking, instances: int, *, compared: int) -> list[Pick]:
     """
     order = ranking.keys()
     best = best_first(order, instances + compared - 1)
-    scores = _Scores(ranking, best)
-    heap = [(-float(order[position]), position) for position in best]
-    heapify(heap)
+    scores = _Scores(ranking, best, order)
+    # Sorted all the time: there are only a few.
+    heads = [(-float(order[position]), position) for position in best]
     placed = dict.fromkeys(best, 0)
     picks: list[Pick] = []
-    while heap and len(picks) < instances:
-        top = heap[:1] if compared == 1 else nsmallest(compared, heap)
-        picks.append(Pick(top[0][1], tuple(scores.at(other, placed[other]) for _, other in top)))
+    while heads:
+        position = heads[0][1]
+        top = tuple(scores.at(other, placed[other]) for _, other in heads[:compared])
+        picks.append(Pick(position, top))
         if len(picks) == instances:
             break
-        _, position = heappop(heap)
         placed[position] += 1
         key = scores.key(position, placed[position], instances - len(picks))
         if key == NOWHERE:
             break
-        heappush(heap, (-key, position))
+        del heads[0]
+        insort(heads, (-key, position))
     return picks
 
 
@@ -80,15 +81,23 @@ def best_first(order: Floats, count: int) -> list[int]:
 class _Scores:
     """The scores of some nodes with more and more instances, worked out together as far as is likely."""
 
-    def __init__(self, ranking: Ranking, positions: list[int]) -> None:
+    def __init__(self, ranking: Ranking, positions: list[int], order: Floats) -> None:
         self._ranking = ranking
         self._positions = np.asarray(positions, dtype=np.intp)
-        self._known: dict[tuple[int, int], tuple[Scored, float]] = {}
-        self._work_out(self._positions, np.zeros(len(positions), dtype=np.int64))
+        # By position and level: scores, their mean, and the key.
+        self._known: dict[tuple[int, int], tuple[tuple[float, ...], float, float]] = {}
+        self._shown: dict[tuple[int, int], Scored] = {}
+        at = self._positions
+        now = Level(ranking.sums[at], ranking.weights[at], ranking.fits[at], ranking.values_at(at))
+        self._keep(positions, [0] * len(positions), now, order[at])
 
     def at(self, position: int, level: int) -> Scored:
         """The scores of a node with `level` instances more, for which `key` has been asked."""
-        return self._known[position, level][0]
+        shown = self._shown.get((position, level))
+        if shown is None:
+            row, final, _ = self._known[position, level]
+            shown = self._shown[position, level] = Scored(position, self._ranking.named(row), final)
+        return shown
 
     def key(self, position: int, level: int, left: int) -> float:
         """The key of a node with `level` instances more; up to `left` may come to it."""
@@ -102,14 +111,15 @@ class _Scores:
                 ladder = np.full(left, position, dtype=np.intp)
                 self._work_out(ladder, np.arange(level, level + left, dtype=np.int64))
             known = self._known[position, level]
-        return known[1]
+        return known[-1]
 
     def _work_out(self, positions: NDArray[np.intp], extra: Ints) -> None:
         level = self._ranking.level(positions, extra)
-        finals = means(level.sums, level.weights)
-        order = keys(finals, level.fits, self._ranking.ties[positions])
-        parts = self._ranking.parts_of(level)
-        for position, more, part, final, key in zip(
-            positions.tolist(), extra.tolist(), parts, finals.tolist(), order.tolist(), strict=True
-        ):
-            self._known[position, more] = Scored(position, part, final), key
+        order = keys(means(level.sums, level.weights), level.fits, self._ranking.ties[positions])
+        self._keep(positions.tolist(), extra.tolist(), level, order)
+
+    def _keep(self, positions: list[int], extra: list[int], level: Level, order: Floats) -> None:
+        rows = zip(*(one.tolist() for one in level.values), strict=True)
+        finals: list[float] = means(level.sums, level.weights).tolist()
+        kept = zip(rows, finals, order.tolist(), strict=True)
+        self._known.update(zip(zip(positions, extra, strict=True), kept, strict=True))

@@ -20,6 +20,7 @@ NEAR_TIE = 1e-6
 NOWHERE = float("-inf")
 
 _TIES = 1 << 20
+_TINY = float(np.finfo(np.float64).tiny)
 _MIX_1, _MIX_2 = np.uint32(0x9E3779B1), np.uint32(0x85EBCA6B)
 
 
@@ -34,13 +35,13 @@ class Wish(NamedTuple):
 class Level(NamedTuple):
     """Some candidates with so many instances more: their scores, and whether another instance fits.
 
-    `sums` and `weights` are those of `scores`, which come one for each column of the algorithm.
+    `sums` and `weights` are those of the scores whose `values` come one for each column of the algorithm.
     """
 
     sums: Floats
     weights: Floats
     fits: NDArray[np.bool_]
-    scores: tuple[Score, ...]
+    values: tuple[Floats, ...]
 
 
 class Ranking:
@@ -52,7 +53,9 @@ class Ranking:
         self.field = field
         self._algorithm = algorithm
         self._columns = columns
-        self.sums, self.weights, self.fits, _ = self.level(EVERYWHERE, 0)
+        self.sums, self.weights, self.fits, values = self.level(EVERYWHERE, 0)
+        # The arrays belong to whoever made the scores; these are changed.
+        self._values = tuple(one.copy() for one in values)
         self.ties: Floats = _ties(field.slots, seed)
         # The keys without ties, once they were asked for.
         self._steps: Floats | None = None
@@ -72,15 +75,17 @@ class Ranking:
             elif score.counted is not False:
                 sums += column.weight * score.values
                 weights += column.weight * score.counted
-        if not isfinite(sums.sum()):
+        if not isfinite(np.add.reduce(sums)):
             raise AlgorithmError(self._algorithm.name, "it did not give each node a finite score")
-        return Level(sums, weights, fits, scores)
+        return Level(sums, weights, fits, tuple(score.values for score in scores))
 
     def look_again(self, positions: NDArray[np.intp]) -> None:
         """Score some candidates again, after something was placed or stopped there."""
         self.field.refresh(positions)
-        sums, weights, fits, _ = self.level(positions, 0)
+        sums, weights, fits, values = self.level(positions, 0)
         self.sums[positions], self.weights[positions], self.fits[positions] = sums, weights, fits
+        for kept, fresh in zip(self._values, values, strict=True):
+            kept[positions] = fresh
         if self._steps is not None:
             self._steps[positions] = _steps(means(sums, weights), fits)
 
@@ -119,26 +124,21 @@ class Ranking:
 
     def parts(self, positions: NDArray[np.intp], wishes: list[Wish]) -> list[dict[str, float]]:
         """The scores of some candidates, by name, as placement metrics report them."""
-        parts = self.parts_of(self.level(positions, 0))
+        rows = zip(*(one.tolist() for one in self.values_at(positions)), strict=True)
+        parts = [self.named(row) for row in rows]
         for wish in wishes:
             for part, position in zip(parts, positions.tolist(), strict=True):
                 if wish.counted[position]:
                     part[wish.name] = float(wish.values[position])
         return parts
 
-    def parts_of(self, level: Level) -> list[dict[str, float]]:
-        """The scores of a level, by name, without wishes."""
-        parts: list[dict[str, float]] = [{} for _ in range(len(level.fits))]
-        for column, score in zip(self._columns, level.scores, strict=True):
-            values = score.values.tolist()
-            if not score.is_quiet or score.counted is True:
-                for part, value in zip(parts, values, strict=True):
-                    part[column.name] = value
-            elif score.counted is not False:
-                for part, value, is_counted in zip(parts, values, score.counted.tolist(), strict=True):
-                    if is_counted:
-                        part[column.name] = value
-        return parts
+    def values_at(self, positions: NDArray[np.intp]) -> tuple[Floats, ...]:
+        """The scores of some candidates as they are, one array for each column."""
+        return tuple(one[positions] for one in self._values)
+
+    def named(self, row: tuple[float, ...]) -> dict[str, float]:
+        """The scores of one candidate, by name."""
+        return {column.name: value for column, value in zip(self._columns, row, strict=True)}
 
     def _score(self, column: ScoreColumn, candidates: Candidates) -> Score:
         """One column's score. Raises AlgorithmError with the algorithm's name if its plug-in misbehaves."""
@@ -156,7 +156,7 @@ class Ranking:
 
 def means(sums: Floats, weights: Floats) -> Floats:
     """Weighted means; 0 where nothing counts."""
-    return np.asarray(sums / np.maximum(weights, np.finfo(np.float64).tiny))
+    return np.asarray(sums / np.maximum(weights, _TINY))
 
 
 def keys(finals: Floats, fits: NDArray[np.bool_], ties: Floats) -> Floats:

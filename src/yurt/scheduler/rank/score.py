@@ -16,12 +16,11 @@ class Score(NamedTuple):
     """One score of every candidate.
 
     `counted` says where it enters the mean: everywhere, nowhere, or by a mask. Where it does not, it
-    must be 0; it is still reported unless `is_quiet`.
+    must be 0; it is reported all the same.
     """
 
     values: Floats
     counted: bool | NDArray[np.bool_] = True
-    is_quiet: bool = False
 
 
 class ScoreColumn(msgspec.Struct, frozen=True):

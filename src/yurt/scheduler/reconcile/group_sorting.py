@@ -79,6 +79,9 @@ class GroupSorting:
         self.later: list[Delayed] = []
         self.disconnecting: dict[AllocID, Allocation] = {}
         self.is_held = False
+        self.canaries: dict[AllocID, Allocation] = {}
+        if not allocs:
+            return  # a new group: there is nothing to sort
         working, self.canaries = self._sort_canaries(self._without_done(allocs))
         self._sort(working)
         self._hold_lost()
