@@ -226,6 +226,7 @@ COMMANDS = (
     Entry("var purge", "var_purge", "Purge a variable"),
     Entry("var put", "var_put", "Create or update a variable"),
     Entry("version", "version", "Prints the Yurt version", is_plain=True),
+    Entry("why", "why", "Say what every node thinks of a job"),
     Entry("volume claim delete", "volume_claim_delete", "Delete a claim on a sticky volume"),
     Entry("volume claim list", "volume_claim_list", "List claims on sticky volumes"),
     Entry("volume create", "volume_create", "Create a volume"),

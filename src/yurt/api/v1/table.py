@@ -26,6 +26,7 @@ from yurt.api.v1.node_pools import NodePoolHandlers
 from yurt.api.v1.nodes import NodeHandlers
 from yurt.api.v1.openapi import OpenApiHandlers
 from yurt.api.v1.operator import OperatorHandlers
+from yurt.api.v1.placements import PlacementHandlers
 from yurt.api.v1.scaling import ScalingHandlers
 from yurt.api.v1.search import SearchHandlers
 from yurt.api.v1.services import ServiceHandlers
@@ -44,6 +45,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *JobVersionHandlers(deps).routes(),
         *JobPlanHandlers(deps).routes(),
         *JobChangeHandlers(deps).routes(),
+        *PlacementHandlers(deps).routes(),
         *jobs.routes(),
         *AllocationHandlers(deps).routes(),
         *EvaluationHandlers(deps).routes(),
