@@ -16,7 +16,7 @@ from yurt.agent.launcher import LauncherClient
 
 SWITCHED = {"raw_exec", "mock_driver"}
 """The drivers that are off until somebody wants them; the others depend on the machine."""
-BUILT_INS = SWITCHED | {"docker", "exec"}
+BUILT_INS = SWITCHED | {"docker", "exec", "java", "qemu"}
 
 
 @pytest.fixture

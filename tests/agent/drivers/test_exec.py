@@ -499,5 +499,7 @@ async def test_it_is_there_with_root_groups_and_a_runtime(
 
     monkeypatch.setattr("yurt.agent.drivers.exec.driver.find_runtime", lambda: None)
 
-    assert (await driver.fingerprint()).description == "exec wants an OCI runtime; install crun or runc"
+    assert (
+        await driver.fingerprint()
+    ).description == "isolating tasks wants an OCI runtime; install crun or runc"
     assert not (await ExecDriver(None).fingerprint()).detected

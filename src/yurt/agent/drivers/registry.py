@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from yurt.agent.drivers import docker, mock, raw_exec
+from yurt.agent.drivers import docker, java, mock, qemu, raw_exec
 from yurt.agent.drivers import exec as exec_driver
 from yurt.agent.drivers.context import DriverContext, DriverFactory
 from yurt.agent.drivers.driver import Driver
@@ -56,5 +56,7 @@ BUILT_INS: dict[str, DriverFactory] = {
     raw_exec.NAME: raw_exec.make,
     exec_driver.NAME: exec_driver.make,
     docker.NAME: docker.make,
+    java.NAME: java.make,
+    qemu.NAME: qemu.make,
     mock.NAME: mock.make,
 }

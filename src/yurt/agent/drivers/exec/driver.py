@@ -23,8 +23,8 @@ from yurt.agent.drivers.exec.isolation import IsolatedCommand, IsolatedTask, Iso
 from yurt.agent.drivers.exec.runtime import find_runtime
 
 NAME = "exec"
-NO_CGROUPS = "exec wants to run as root on a machine whose control groups can be written"
-NO_RUNTIME = "exec wants an OCI runtime; install crun or runc"
+NO_CGROUPS = "isolating tasks wants root on a machine whose control groups can be written"
+NO_RUNTIME = "isolating tasks wants an OCI runtime; install crun or runc"
 
 
 class ExecConfig(msgspec.Struct, frozen=True, kw_only=True):
