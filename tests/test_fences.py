@@ -18,7 +18,7 @@ MAY_SEE: dict[str, set[str]] = {
     "version": set(),
     "clock": set(),
     "model": {"errors"},
-    "jobspec": {"errors"},
+    "jobspec": {"errors", "model.regexp_replace", "model.regexp_syntax"},
     "log": {"errors"},
     "observe": {"errors", "model"},
     "state": {"errors", "model"},

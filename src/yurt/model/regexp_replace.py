@@ -7,6 +7,7 @@ first that arrives is the one that a backtracking engine would have found.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 import msgspec
@@ -58,17 +59,24 @@ _Step = _Consume | _Check | _Split | _Mark | _Accept
 _Places = tuple[int, ...]
 
 
-def replace_all(pattern: str, replacement: str, text: str, *, chars_max: int) -> str | None:
+def replace_all(
+    pattern: str,
+    replacement: str,
+    text: str,
+    *,
+    chars_max: int,
+    charge: Callable[[int], None] = lambda _steps: None,
+) -> str | None:
     """Replace every match; `$1` and `${name}` stand for groups. None if the result is over `chars_max`.
 
-    Raises BadRegexp.
+    `charge` is told the steps of the work as it goes on, and may raise to end it. Raises BadRegexp.
     """
     program = _compiled(pattern)
     parts: list[str] = []
     chars = at = copied = looked = 0
     last_end = -1
     while at <= len(text):
-        places, seen = program.find(text, at)
+        places, seen = program.find(text, at, charge)
         looked += seen
         if looked > PLACES_MAX:
             raise BadRegexp(f"replacing `{pattern}` takes too long; match less at a time")
@@ -97,7 +105,7 @@ class _Program:
         self._emit(parse_regexp(pattern))
         self._steps.append(_Accept())
 
-    def find(self, text: str, begin: int) -> tuple[_Places | None, int]:
+    def find(self, text: str, begin: int, charge: Callable[[int], None]) -> tuple[_Places | None, int]:
         """The places of the first match from `begin` on, and how many characters were looked at.
 
         The places are start and end of the whole, then of each group, -1 for those without a part in it.
@@ -110,7 +118,8 @@ class _Program:
             starts = [] if found is not None else [(0, (at, *empty[1:]))]
             if not waiting and not starts:
                 break
-            taking, accepted = self._settle([*waiting, *starts], text, at)
+            taking, accepted, followed = self._settle([*waiting, *starts], text, at)
+            charge(followed)
             found = accepted or found
             if at == len(text):
                 break
@@ -119,8 +128,11 @@ class _Program:
 
     def _settle(
         self, threads: list[tuple[int, _Places]], text: str, at: int
-    ) -> tuple[list[tuple[int, CharacterSet, _Places]], _Places | None]:
-        """Follow all steps that take no character; what is preferred less than a match is dropped."""
+    ) -> tuple[list[tuple[int, CharacterSet, _Places]], _Places | None, int]:
+        """Follow all steps that take no character; what is preferred less than a match is dropped.
+
+        Returns the steps that take one, the match if there is one, and how many steps were followed.
+        """
         taking: list[tuple[int, CharacterSet, _Places]] = []
         seen: set[int] = set()
         stack = threads[::-1]
@@ -140,8 +152,8 @@ class _Program:
                 case _Mark(slot=slot):
                     stack.append((number + 1, (*places[:slot], at, *places[slot + 1 :])))
                 case _Accept():
-                    return taking, (places[0], at, *places[2:])
-        return taking, None
+                    return taking, (places[0], at, *places[2:]), len(seen)
+        return taking, None, len(seen)
 
     def expand(self, replacement: str, text: str, places: _Places) -> str:
         def group(found: re.Match[str]) -> str:

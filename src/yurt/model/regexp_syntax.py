@@ -103,6 +103,7 @@ class _Flags(msgspec.Struct, frozen=True):
     fold_case: bool = False
     multi_line: bool = False
     dot_all: bool = False
+    prefers_few: bool = False
 
 
 def parse_regexp(pattern: str) -> Node:
@@ -163,7 +164,7 @@ class _Parser:
                     continue
             start = self.at
             atom = self._atom(flags, depth=depth)
-            parts.append(self._repeated(atom, start))
+            parts.append(self._repeated(atom, flags, start))
         alternatives.append(Sequence(tuple(parts)))
         return alternatives[0] if len(alternatives) == 1 else Choice(tuple(alternatives))
 
@@ -199,21 +200,21 @@ class _Parser:
                 return Assertion("line_end" if flags.multi_line else "end")
         return _literal(ord(character), flags)
 
-    def _repeated(self, atom: Node, start: int) -> Node:
+    def _repeated(self, atom: Node, flags: _Flags, start: int) -> Node:
         """Apply the repetition operators that follow an atom; more than one is an error."""
         first = self.at
         bounds = self._bounds()
         if bounds is None:
             return atom
-        is_lazy = self.pattern.startswith("?", self.at)
-        self.at += is_lazy
+        has_mark = self.pattern.startswith("?", self.at)
+        self.at += has_mark
         operator_end = self.at
         again = self._bounds()
         if again is not None:
             _fail("invalid nested repetition operator", self.pattern[first : self.at])
         self.at = operator_end
         least, most = bounds
-        repeated = Repeat(atom, least, most, is_lazy)
+        repeated = Repeat(atom, least, most, has_mark != flags.prefers_few)
         if max(least, most or 0) > 1 and _copies(repeated) > REPEAT_MAX:
             _fail("invalid repeat count", self.pattern[start : self.at])
         return repeated
@@ -387,10 +388,10 @@ def _literal(code_point: int, flags: _Flags) -> CharacterSet:
 
 
 def _with_flags(flags: _Flags, switched_on: str, switched_off: str | None) -> _Flags:
-    values = {"i": flags.fold_case, "m": flags.multi_line, "s": flags.dot_all}
+    values = {"i": flags.fold_case, "m": flags.multi_line, "s": flags.dot_all, "U": flags.prefers_few}
     values |= dict.fromkeys(switched_on, True)
     values |= dict.fromkeys((switched_off or "-")[1:], False)
-    return _Flags(values["i"], values["m"], values["s"])
+    return _Flags(values["i"], values["m"], values["s"], values["U"])
 
 
 def _copies(node: Node) -> int:

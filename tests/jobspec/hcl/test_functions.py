@@ -18,8 +18,8 @@ from yurt.jobspec.hcl.functions.yaml_reader import YAMLError, yaml_value
 from yurt.jobspec.hcl.functions.yaml_text import yaml_text
 from yurt.jobspec.hcl.meter import Meter
 from yurt.jobspec.hcl.parser import parse_expression
-from yurt.jobspec.hcl.regular_expressions import PatternError, replace_matches
 from yurt.jobspec.hcl.values import UNKNOWN, Value
+from yurt.model.regexp_replace import replace_all
 
 NAMES = (Path(__file__).parent / "function_names.txt").read_text().split()
 
@@ -35,10 +35,6 @@ def value(text: str) -> str:
     result, diagnostics = evaluate(text)
     assert diagnostics == []
     return json_text(result)
-
-
-def for_free(_: int) -> None:
-    """A meter that never runs out."""
 
 
 def test_all_functions_are_there() -> None:
@@ -188,88 +184,12 @@ def test_rsadecrypt_reads_what_the_public_key_wrote() -> None:
 # Regular expressions
 
 
-@pytest.mark.parametrize(
-    ("text", "pattern", "replacement", "expected"),
-    [
-        ("abc", "b", "[$0]", "a[b]c"),
-        ("aXbX", "x", "-", "aXbX"),
-        ("aXbX", "(?i)x", "-", "a-b-"),
-        ("abc", "", "-", "-a-b-c-"),
-        ("aaa", "a*", "-", "-"),
-        ("baac", "a*", "-", "-b-c-"),
-        ("abcd", "(?P<x>b)(?<y>c)", "${y}$x", "acbd"),
-        ("abcd", "(?P<x>b)(?<y>c)", "${y}${x}", "acbd"),
-        ("a.b", r"\.", "$$", "a$b"),
-        ("foo bar", r"\bb", "X", "foo Xar"),
-        ("foobar", r"o\Bb", "X", "foXar"),
-        ("a\nb", "(?m)^", "> ", "> a\n> b"),
-        ("a\nb", "^|$", "|", "|a\nb|"),
-        ("a\nb", "a.b", "x", "a\nb"),
-        ("a\nb", "(?s)a.b", "x", "x"),
-        ("aaaa", "a{2}", "x", "xx"),
-        ("aaaa", "a{2,3}?", "x", "xx"),
-        ("aaaa", "(?U)a+", "x", "xxxx"),
-        ("aab", "a+?b|a", "x", "x"),
-        ("x1y22", "[0-9]+", "#", "x#y#"),
-        ("x1y22", "[[:digit:]]", "#", "x#y##"),
-        ("a]b", "[]]", "-", "a-b"),
-        ("a-b[c", r"[\[\-]", "_", "a_b_c"),
-        ("héé", "é", "e", "hee"),
-        ("aé", r"\w", "_", "_é"),
-        ("tab\t", r"\t|\x41|\x{42}", "T", "tabT"),
-        ("a+b", r"\Qa+b\E", "x", "x"),
-        ("abab", "(?:ab)+", "x", "x"),
-        ("ab", "(a)|(b)", "<$1$2>", "<a><b>"),
-        ("abc", "(?i:B)", "x", "axc"),
-        ("abc", "$1", "x", "abc"),
-    ],
-)
-def test_matches_are_replaced(text: str, pattern: str, replacement: str, expected: str) -> None:
-    assert replace_matches(text, pattern, replacement, charge=for_free) == expected
-
-
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
-    [
-        ("(", "missing closing ): `(`"),
-        (")", "unexpected ): `)`"),
-        ("*", "missing argument to repetition operator: `*`"),
-        ("a**", "invalid nested repetition operator"),
-        ("a{2,1}", "invalid repeat count: `{2,1}`"),
-        ("a{1001}", "invalid repeat count"),
-        ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
-        ("[z-a]", "invalid character class range: `[z-a]`"),
-        ("[[:nope:]]", "invalid character class range"),
-        (r"\q", r"invalid escape sequence: `\q`"),
-        ("\\", "trailing backslash at end of expression"),
-        ("(?P<a>x)(?P<a>y)", "duplicate capture group name"),
-        ("(" * 200, "expression nests too deeply"),
-        ("((a{1,100}){1,100}){1,100}", "expression too large"),
-    ],
-)
-def test_bad_patterns_are_refused(pattern: str, expected: str) -> None:
-    with pytest.raises(PatternError) as caught:
-        replace_matches("a", pattern, "", charge=for_free)
-    assert expected in str(caught.value)
-
-
-def test_patterns_that_keep_others_busy_are_quick() -> None:
-    text = "a" * 5000
-    assert replace_matches(text, "(a+)+$", "x", charge=for_free) == "x"
-    assert replace_matches(text, "(a|a|aa)+b", "x", charge=for_free) == text
-
-
-def test_matching_is_charged_for() -> None:
+def test_replacing_by_regular_expressions_is_charged_for() -> None:
+    assert value('regex_replace("x1y22", "[0-9]+", "#")') == '"x#y#"'
+    _, diagnostics = evaluate('regex_replace("a", "(", "")')
+    assert "missing closing )" in str(diagnostics[0])
     with pytest.raises(HCLError, match="Evaluation too expensive"):
-        replace_matches("a" * 1_000_000, "(a+)+$", "x", charge=Meter().charge)
-
-
-@given(st.text("ab(|)*+?[]{}^$.\\dPQ<>:i1,-&~", max_size=12), st.text("ab1\n", max_size=8))
-def test_any_pattern_works_or_is_refused(pattern: str, text: str) -> None:
-    try:
-        replace_matches(text, pattern, "$1", charge=for_free)
-    except PatternError as error:
-        assert_message(error)
+        replace_all("(a+)+$", "x", "a" * 1_000_000, chars_max=10, charge=Meter().charge)
 
 
 def assert_message(error: Exception) -> None:

@@ -7,8 +7,9 @@ from yurt.jobspec.hcl.graphemes import grapheme_count, graphemes
 from yurt.jobspec.hcl.limits import STRING_CHARACTERS_MAX
 from yurt.jobspec.hcl.meter import Meter
 from yurt.jobspec.hcl.numbers import Number
-from yurt.jobspec.hcl.regular_expressions import PatternError, replace_matches
 from yurt.jobspec.hcl.values import NUMBER, STRING, ListType, ListValue
+from yurt.model.regexp_replace import replace_all
+from yurt.model.regexp_syntax import BadRegexp
 
 FUNCTIONS = Registry()
 
@@ -104,10 +105,11 @@ def _replace(text: str, old: str, new: str) -> str:
 )
 def _regex_replace(meter: Meter, text: str, pattern: str, replacement: str) -> str:
     try:
-        result = replace_matches(text, pattern, replacement, charge=meter.charge)
-    except PatternError as error:
+        result = replace_all(pattern, replacement, text, chars_max=STRING_CHARACTERS_MAX, charge=meter.charge)
+    except BadRegexp as error:
         raise CallError(str(error)) from None
-    check_length(len(result))
+    if result is None:
+        raise _too_long()
     return result
 
 
@@ -139,4 +141,8 @@ def _indent(spaces: Number, text: str) -> str:
 def check_length(characters: int) -> None:
     """Refuse to build a string of so many characters."""
     if characters > STRING_CHARACTERS_MAX:
-        raise CallError(f"the result would be longer than {STRING_CHARACTERS_MAX} characters")
+        raise _too_long()
+
+
+def _too_long() -> CallError:
+    return CallError(f"the result would be longer than {STRING_CHARACTERS_MAX} characters")
