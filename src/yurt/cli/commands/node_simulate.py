@@ -4,11 +4,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.options import Flag, GeneralOptions
+from yurt.errors import YurtError
 from yurt.sdk import agent
 
 
@@ -41,27 +42,36 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
             raise CommandError(f"-{flag} must be at least 1")
     # The simulation brings much along that no other command needs.
     spec = import_module("yurt.sim.nodes.spec")
-    if options.file:
-        with failing_as("Error reading nodes"):
-            text = sys.stdin.buffer.read() if options.file == "-" else Path(options.file).read_bytes()
-        found = spec.read_nodes(text)
-        nodes, rules = found.nodes, found.client_behaviour
-    else:
-        nodes, rules = (
-            spec.alike(
-                options.count,
-                cores=options.cores,
-                mhz_per_core=max(1, options.cpu // options.cores),
-                memory_mb=options.memory,
-                datacenters=max(1, options.datacenters),
-                racks=options.racks,
-            ),
-            (),
-        )
+    nodes, rules = _read(spec, options.file) if options.file else (_made_up(spec, options), ())
     with failing_as("Error finding the leader"):
         leader = agent.leader(session.client)
     simulate = import_module("yurt.sim.nodes.main").simulate
-    return int(simulate(nodes, rules, leader, leave=options.leave, only_sleep=options.only_sleep))
+    try:
+        return int(simulate(nodes, rules, leader, leave=options.leave, only_sleep=options.only_sleep))
+    except YurtError as error:
+        raise CommandError(str(error)) from error
+
+
+def _read(spec: Any, file: str) -> tuple[Any, Any]:  # noqa: ANN401 - a module that is loaded late
+    try:
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        found = spec.read_nodes(text)
+    except OSError as error:
+        raise CommandError(f"Error reading nodes from {file}: {error.strerror}") from error
+    except YurtError as error:
+        raise CommandError(f"Error reading nodes from {file}: {error}") from error
+    return found.nodes, found.client_behaviour
+
+
+def _made_up(spec: Any, options: Options) -> Any:  # noqa: ANN401 - a module that is loaded late
+    return spec.alike(
+        options.count,
+        cores=options.cores,
+        mhz_per_core=max(1, options.cpu // options.cores),
+        memory_mb=options.memory,
+        datacenters=max(1, options.datacenters),
+        racks=options.racks,
+    )
 
 
 COMMAND = Command(
