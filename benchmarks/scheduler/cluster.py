@@ -24,7 +24,7 @@ from yurt.model.node import (
     NodeNetworkResource,
     NodeResources,
 )
-from yurt.model.placement_rules import Constraint, Spread
+from yurt.model.placement_rules import Affinity, Constraint, Spread
 from yurt.model.policies import EphemeralDisk
 from yurt.model.resources import NetworkResource, Resources
 from yurt.model.scheduler_configuration import SchedulerConfiguration
@@ -40,16 +40,22 @@ NODES = 10_000
 ALLOCS_PER_NODE = 5
 RACKS, DATACENTERS = 40, 3
 CONFIGURATION = SchedulerConfiguration()
+SMALL = Resources(cpu=100, memory_mb=128)
 
 
-def a_cluster(nodes: int = NODES) -> State:
-    """Nodes of three sizes in racks and datacenters, each with some allocations."""
+def a_cluster(
+    nodes: int = NODES,
+    *,
+    sizes: tuple[int, ...] = (1, 2, 4),
+    allocs_per_node: int = ALLOCS_PER_NODE,
+) -> State:
+    """Nodes of some sizes in racks and datacenters, each with about as many allocations of one job."""
     state = State()
     rng = Random(1)
-    resources = ask_of(a_job("running").task_groups[0], oversubscribe=False).resources
     running = a_job("running")
+    resources = ask_of(running.task_groups[0], oversubscribe=False).resources
     for number in range(nodes):
-        node = _node(number, size=rng.choice((1, 2, 4)))
+        node = _node(number, size=rng.choice(sizes))
         state.nodes.put(node.id, node, number)
     allocs = [
         Allocation(
@@ -63,7 +69,7 @@ def a_cluster(nodes: int = NODES) -> State:
             resources=resources,
             client_status=CLIENT_RUNNING,
         )
-        for number in range(ALLOCS_PER_NODE * nodes)
+        for number in range(allocs_per_node * nodes)
     ]
     state.allocs.put_new(allocs, nodes + 1)
     return state
@@ -75,10 +81,12 @@ def a_job(
     count: int = 1,
     spreads: tuple[Spread, ...] = (),
     constraints: tuple[Constraint, ...] = (),
+    affinities: tuple[Affinity, ...] = (),
     network: NetworkResource | None = None,
+    resources: Resources = SMALL,
 ) -> Job:
     """A job of one group with one task."""
-    task = Task(name="task", driver="raw_exec", resources=Resources(cpu=100, memory_mb=128))
+    task = Task(name="task", driver="raw_exec", resources=resources)
     group = TaskGroup(
         name="group",
         count=count,
@@ -92,6 +100,7 @@ def a_job(
         name=name,
         datacenters=("*",),
         constraints=constraints or None,
+        affinities=affinities or None,
         task_groups=(group,),
         create_index=1,
     )
