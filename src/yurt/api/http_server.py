@@ -64,6 +64,8 @@ class HttpServer:
                 loop="none",
                 lifespan="off",
                 log_config=None,
+                # The application tells of its own failures; what is left are requests cut off by a stop.
+                log_level="critical",
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
