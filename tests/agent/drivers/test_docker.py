@@ -428,6 +428,21 @@ async def test_a_signal_reaches_the_task(driver: DockerDriver, task_dir: Path, i
     assert (await handle.wait()).exit_code == 5
 
 
+async def test_commands_run_beside_the_task(driver: DockerDriver, task_dir: Path, inside: Mailbox) -> None:
+    handle = await driver.start(sleeper(task_dir))
+    await inside.receive()
+
+    assert await handle.run_command("sh", ["-c", "echo x > /local/told; exit 5"], timeout_s=60.0) == 5
+    assert await handle.run_command("true", [], timeout_s=60.0) == 0
+
+    assert (task_dir / "local/told").read_text() == "x\n"
+    with pytest.raises(DriverError, match="sleep was not done within"):
+        await handle.run_command("sleep", ["1000"], timeout_s=0.1)
+    await handle.destroy()
+    with pytest.raises(DriverError, match="cannot run true in the container"):
+        await handle.run_command("true", [], timeout_s=1.0)
+
+
 async def test_a_signal_that_is_none_is_refused(
     driver: DockerDriver, task_dir: Path, inside: Mailbox
 ) -> None:

@@ -100,6 +100,10 @@ def bounding_set() -> str:
     return Path("/proc/self/status").read_text().split("CapBnd:")[1].split()[0]
 
 
+def capabilities(pid: int) -> str:
+    return Path(f"/proc/{pid}/status").read_text().split("CapEff:")[1].split()[0]
+
+
 def limit(tree: CgroupTree, pid: int, file: str) -> str:
     """What the kernel says of a process's limit."""
     for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines():
@@ -432,6 +436,49 @@ async def test_what_a_killed_agent_left_is_swept(
 
 async def test_a_state_of_another_make_is_a_lost_task(driver: ExecDriver) -> None:
     assert await driver.recover(b"\x93nonsense") is None
+
+
+async def test_commands_run_beside_the_task_in_its_world(
+    driver: ExecDriver, runtime: Runtime, task_dir: Path, inside: Mailbox
+) -> None:
+    handle = await driver.start(sleeper(task_dir))
+    await inside.receive()
+    text = "(id; cat /proc/self/cgroup; grep CapEff /proc/self/status; echo $HOME) > /tmp/told; exit 5"
+
+    assert await handle.run_command("/bin/sh", ["-c", text], timeout_s=60.0) == 5
+
+    told = (task_dir / "tmp/told").read_text()
+    assert told.startswith("uid=65534(nobody) gid=0(root) groups=0(root)\n")
+    assert f"CapEff:\t{capabilities(handle.pid)}" in told
+    assert "5b0c1a2d-0000-4000-8000-000000000001.t" in told
+    await handle.destroy()
+
+
+async def test_a_command_that_takes_too_long_is_ended(
+    driver: ExecDriver, runtime: Runtime, launcher: LauncherClient, task_dir: Path, inside: Mailbox
+) -> None:
+    handle = await driver.start(sleeper(task_dir))
+    await inside.receive()
+
+    running = asyncio.ensure_future(
+        handle.run_command("sh", ["-c", "echo $$ > /mailbox; exec sleep 1000"], timeout_s=1.0)
+    )
+    pid = await inside.receive()
+
+    with pytest.raises(DriverError, match="sh was not done within 1 s"):
+        await running
+    assert await handle.run_command("sh", ["-c", f"kill -0 {pid}"], timeout_s=60.0) == 1
+    assert [key.task for key in launcher.keys()] == ["t"]  # noqa: SIM118 - no mapping
+    await handle.destroy()
+
+
+async def test_a_container_that_is_gone_cannot_be_entered(driver: ExecDriver, task_dir: Path) -> None:
+    handle = await driver.start(script(task_dir, "true"))
+    await handle.wait()
+    await handle.destroy()
+
+    with pytest.raises(DriverError, match="cannot be entered"):
+        await handle.run_command("/bin/true", [], timeout_s=1.0)
 
 
 # --- what is refused --------------------------------------------------------------------------------

@@ -156,7 +156,7 @@ async def test_a_machine_is_shut_down(
     handle = await driver.recover(started.state)
     assert handle is not None
 
-    result = await handle.kill("SIGINT", 60.0 if exit_code == 0 else 0.3)
+    result = await handle.kill("SIGINT", 0.3 if heeds == "no" else 60.0)
 
     assert result.exit_code == exit_code
 

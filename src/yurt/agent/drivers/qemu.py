@@ -169,13 +169,13 @@ class QemuTask(LaunchedTask):
         self.state = msgspec.msgpack.encode(_State(launched=self.state, monitor_dir=monitor_dir))
 
     async def kill(self, signal: str, timeout_s: float) -> ExitResult:
-        """Press the power button and wait; a machine that has none, or does not heed it, gets the signal."""
+        """Press the power button and wait; a machine without one gets the signal."""
         if self._monitor_dir and await _power_down(self._monitor_dir):
             try:
                 async with asyncio.timeout(timeout_s):
                     return await self.wait()
             except TimeoutError:
-                timeout_s = 0.0
+                return await self._task.kill_now()
         return await super().kill(signal, timeout_s)
 
 

@@ -97,9 +97,15 @@ class Image(_Answer, frozen=True, kw_only=True):
 
 
 class Created(_Answer, frozen=True, kw_only=True):
-    """`POST /containers/create`."""
+    """`POST /containers/create` and `POST /containers/<id>/exec`."""
 
     id: str
+
+
+class Exec(_Answer, frozen=True, kw_only=True):
+    """`GET /exec/<id>/json`."""
+
+    exit_code: int | None = None
 
 
 class ProgressDetail(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
-from yurt.agent.drivers.docker.answers import Container, ContainerState
+from yurt.agent.drivers.docker.answers import Container, ContainerState, Created, Exec
 from yurt.agent.drivers.docker.engine import CALL_LIMIT_S, Engine, EngineError, EngineUnreachable
 from yurt.agent.drivers.docker.logs import Followed, LogFollower
 from yurt.agent.drivers.driver import DriverError, DriverNetwork
@@ -104,6 +104,25 @@ class DockerTask:
 
     async def signal(self, signal: str) -> None:
         await self._ask(f"{self._path}/kill", signal=signal)
+
+    async def run_command(self, command: str, args: Sequence[str], *, timeout_s: float) -> int:
+        """Run another command in the container; returns its exit code. Raises DriverError.
+
+        One that is not done in time goes on: Docker offers no way to end it.
+        """
+        try:
+            body = {"Cmd": [command, *args], "AttachStdout": True, "AttachStderr": True}
+            created = msgspec.json.decode(
+                await self._engine.post(f"{self._path}/exec", body=body), type=Created
+            )
+            async with asyncio.timeout(timeout_s):
+                # The answer is the command's output, and ends with it.
+                await self._engine.post(f"/exec/{created.id}/start", body={"Detach": False}, limit_s=None)
+            return (await self._engine.get(f"/exec/{created.id}/json", Exec)).exit_code or 0
+        except TimeoutError:
+            raise DriverError(f"{command} was not done within {timeout_s:g} s") from None
+        except (EngineError, EngineUnreachable) as error:
+            raise DriverError(f"cannot run {command} in the container: {error}") from error
 
     async def _ask(self, path: str, *, limit_s: float = CALL_LIMIT_S, **params: str) -> None:
         try:

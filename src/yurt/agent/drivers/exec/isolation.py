@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,6 +14,7 @@ from yurt.agent.drivers.context import DriverContext
 from yurt.agent.drivers.driver import DriverError, TaskMount, TaskSpec
 from yurt.agent.drivers.exec.bundle import Container, oci_config
 from yurt.agent.drivers.exec.groups import container_groups
+from yurt.agent.drivers.exec.inside import Entry, run_inside
 from yurt.agent.drivers.exec.options import HOST, PRIVATE, IsolationOptions, isolation_options
 from yurt.agent.drivers.exec.root import Bind, find_in_root, plan_root
 from yurt.agent.drivers.exec.runtime import Bundle, Runtime, find_runtime
@@ -136,11 +138,18 @@ class Isolation:
             binds_recursively_readonly=self._has_setattr,
         )
         bundle.write(oci_config(container))
+        entry = Entry(
+            runtime=runtime,
+            manages_cgroups=bool(groups.path),
+            join=groups.cgroups.join,
+            hidden=groups.hidden,
+        )
+        entry.save(bundle)
         key = task_key(spec)
         argv = bundle.run_arguments(
             runtime,
             key.record,
-            manages_cgroups=bool(groups.path),
+            manages_cgroups=entry.manages_cgroups,
             pivots_root=not options.no_pivot_root,
         )
         return LaunchSpec(
@@ -180,6 +189,11 @@ class IsolatedTask(LaunchedTask):
     def __init__(self, launcher: LauncherClient, task: RunningTask, bundle: Bundle) -> None:
         super().__init__(launcher, task)
         self._bundle = bundle
+
+    async def run_command(self, command: str, args: Sequence[str], *, timeout_s: float) -> int:
+        """Run another command beside the task, in its world; returns its exit code. Raises DriverError."""
+        argv = (command, *args)
+        return await run_inside(self._launcher, self._task.key, self._bundle, argv, timeout_s=timeout_s)
 
     async def destroy(self) -> None:
         await super().destroy()

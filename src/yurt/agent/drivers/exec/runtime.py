@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -48,23 +49,36 @@ class Bundle(msgspec.Struct, frozen=True):
         """Make the folder; a failure's text of an earlier try goes."""
         os.makedirs(self.path, mode=0o700, exist_ok=True)
         Path(self._log).unlink(missing_ok=True)
-        fd = os.open(f"{self.path}/config.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(fd, config)
-        finally:
-            os.close(fd)
+        _write_private(self._config, config)
 
     def run_arguments(
         self, runtime: Runtime, container_id: str, *, manages_cgroups: bool, pivots_root: bool
     ) -> tuple[str, ...]:
         """The command line that starts the container and ends as soon as it runs."""
-        arguments = [runtime.path, "--root", f"{self.path}/state", "--log", self._log, "--log-format", "json"]
-        if not manages_cgroups:
-            arguments += ["--cgroup-manager", "disabled"]
+        arguments = self._arguments(runtime, manages_cgroups=manages_cgroups)
         arguments += ["run", "--detach", "--pid-file", self.pid_file, "--bundle", self.path]
         if not pivots_root:
             arguments.append("--no-pivot")
         return (*arguments, container_id)
+
+    def exec_arguments(
+        self, runtime: Runtime, container_id: str, entered: str, *, manages_cgroups: bool
+    ) -> tuple[str, ...]:
+        """The command line that runs another command in the container, and ends with it.
+
+        The file `<entered>.json` describes its process; `<entered>` gets its pid.
+        """
+        arguments = self._arguments(runtime, manages_cgroups=manages_cgroups)
+        return (*arguments, "exec", "--process", f"{entered}.json", "--pid-file", entered, container_id)
+
+    def describe_process(self, argv: Sequence[str], path: str) -> None:
+        """Write the description of a process like the container's first, but with `argv`. Blocks."""
+        process = msgspec.json.decode(Path(self._config).read_bytes())["process"] | {"args": argv}
+        _write_private(path, msgspec.json.encode(process))
+
+    def _arguments(self, runtime: Runtime, *, manages_cgroups: bool) -> list[str]:
+        arguments = [runtime.path, "--root", f"{self.path}/state", "--log", self._log, "--log-format", "json"]
+        return arguments if manages_cgroups else [*arguments, "--cgroup-manager", "disabled"]
 
     def failure(self) -> str:
         """What the runtime last complained about; empty when it did not."""
@@ -86,8 +100,20 @@ class Bundle(msgspec.Struct, frozen=True):
         shutil.rmtree(self.path, ignore_errors=True)
 
     @property
+    def _config(self) -> str:
+        return f"{self.path}/config.json"
+
+    @property
     def _log(self) -> str:
         return f"{self.path}/log"
+
+
+def _write_private(path: str, content: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, content)
+    finally:
+        os.close(fd)
 
 
 class _LogLine(msgspec.Struct):
