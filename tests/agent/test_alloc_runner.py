@@ -12,14 +12,16 @@ import pytest
 from tests.agent.alloc_harness import a_node_context, running
 from tests.agent.builders import a_job, a_task, an_alloc
 from tests.agent.virtual_clock import VirtualClock, settle
+from yurt.agent.alloc_runner.runner import AllocNotToRun
 from yurt.agent.drivers import DriverError, ExitResult, TaskSpec
 from yurt.agent.drivers.mock import MockDriver, MockOptions, MockTask
 from yurt.agent.node_context import NodeContext
 from yurt.agent.state_db import AllocRecord, StoredAlloc, TaskRecord
-from yurt.agent.task_runner.runner import TaskNotRunning
+from yurt.agent.task_runner.hook import TaskNotRunning
 from yurt.model.alloc import DesiredTransition
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import Job
+from yurt.model.multi_error import MultiError
 from yurt.model.policies import EphemeralDisk, UpdateStrategy
 from yurt.model.resources import NetworkResource
 from yurt.model.task_parts import DispatchPayload, RestartPolicy, TaskLifecycle
@@ -207,6 +209,18 @@ async def test_only_running_tasks_can_be_restarted(node: NodeContext) -> None:
         await run.until(lambda: run.state().restarts == 1)
 
         assert run.state("stop").restarts == 0
+
+
+async def test_what_is_over_cannot_be_restarted_or_signalled(node: NodeContext) -> None:
+    async with running(an_alloc(a_job(a_task())), node) as run:
+        await run.until_over()
+        for restart in (run.runner.restart_running, run.runner.restart_all):
+            with pytest.raises(AllocNotToRun):
+                restart()
+        with pytest.raises(TaskNotRunning):
+            run.runner.restart_task("t")
+        with pytest.raises(MultiError, match="Failed to signal task: t, err: Task not running"):
+            await run.runner.signal("", "SIGHUP")
 
 
 async def test_a_signal_without_a_task_reaches_all_that_run(node: NodeContext) -> None:

@@ -22,7 +22,7 @@ from yurt.agent.drivers.driver import DriverFingerprint
 from yurt.agent.drivers.mock import MockDriver, MockOptions, MockTask
 from yurt.agent.node_meta import BadMetaKey
 from yurt.agent.settings import ClientSettings, GcSettings
-from yurt.agent.task_runner.runner import TaskNotRunning
+from yurt.agent.task_runner.hook import TaskNotRunning
 from yurt.errors import YurtError
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.policies import DisconnectStrategy

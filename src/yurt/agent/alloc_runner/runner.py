@@ -39,7 +39,8 @@ from yurt.agent.client_status import (
 )
 from yurt.agent.node_context import NodeContext
 from yurt.agent.state_db import AllocRecord, StoredAlloc
-from yurt.agent.task_runner.runner import TaskNotRunning, TaskRunner
+from yurt.agent.task_runner.hook import TaskNotRunning
+from yurt.agent.task_runner.runner import TaskRunner
 from yurt.errors import YurtError
 from yurt.model.alloc import (
     CLIENT_COMPLETE,
@@ -51,6 +52,7 @@ from yurt.model.alloc import (
 )
 from yurt.model.client_protocol import AllocUpdate, ClientAlloc
 from yurt.model.group import TaskGroup
+from yurt.model.multi_error import MultiError
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
 from yurt.model.times import SECOND_NS, time_ns, time_text
 from yurt.model.wire import Nanoseconds
@@ -63,6 +65,13 @@ RESTART_ALL = "User requested all tasks to restart"
 NEVER = math.inf
 
 logger = get_logger("alloc_runner")
+
+
+class AllocNotToRun(YurtError):
+    """A whole allocation is to be restarted that is over, or about to be."""
+
+    def __init__(self) -> None:
+        super().__init__("restart of an alloc that should not run")
 
 
 class TaskUnknown(YurtError):
@@ -244,15 +253,17 @@ class AllocRunner:
         self._runners[name].restart(self._restart_signaled(RESTART_TASK))
 
     def restart_running(self) -> None:
-        """Restart the tasks that run now; others stay as they are."""
+        """Restart the tasks that run now; others stay as they are. Raises AllocNotToRun."""
+        if self._is_ending or self.status.status in TERMINAL:
+            raise AllocNotToRun
         for runner in self._runners.values():
             if runner.state.state == TASK_RUNNING:
                 runner.restart(self._restart_signaled(RESTART_RUNNING))
 
     def restart_all(self) -> None:
-        """Run the allocation from the start again, dead tasks included. Raises TaskNotRunning."""
+        """Run the allocation from the start again, dead tasks included. Raises AllocNotToRun."""
         if self._group_tasks is None or self._is_ending or self.status.status in TERMINAL:
-            raise TaskNotRunning
+            raise AllocNotToRun
         dead = [name for name, state in self.states.items() if state.state == TASK_DEAD]
         for name, runner in self._runners.items():
             event = self._restart_signaled(RESTART_ALL)
@@ -270,11 +281,15 @@ class AllocRunner:
     async def signal(self, name: str, signal: str) -> None:
         """Signal one task, or all running ones for an empty name.
 
-        Raises TaskUnknown, TaskNotRunning or DriverError.
+        Raises TaskUnknown, TaskNotRunning or DriverError, and MultiError where no task runs.
         """
         if name and name not in self._runners:
             raise TaskUnknown("Task not found")
         running = [runner for runner in self._runners.values() if runner.state.state == TASK_RUNNING]
+        if not name and not running:
+            raise MultiError(
+                [f"Failed to signal task: {each}, err: {TaskNotRunning()}" for each in self._runners]
+            )
         for runner in [self._runners[name]] if name else running:
             await runner.signal(task_events.signaling(self._now(), signal=signal), signal)
 
