@@ -27,7 +27,7 @@ STEP = 2
 class DiffView:
     """Writes a diff. Marks are padded to the longest one among siblings, values aligned in each block.
 
-    Added and deleted groups and tasks are shown by their title only unless `verbose`.
+    Added and deleted jobs, groups and tasks are shown by their title only unless `verbose`.
     """
 
     def __init__(self, console: Console, *, verbose: bool) -> None:
@@ -38,8 +38,9 @@ class DiffView:
         """Write the diff of a job."""
         mark = MARKS[diff.type]
         head = f"{self._mark(mark, len(mark))}{self._title('Job', diff.id, resets=False)}"
-        width = _mark_width(diff.fields, diff.objects, diff.task_groups)
-        lines = [head, *self._members(diff.fields, diff.objects, 0, width)]
+        fields, objects = self._shown(diff)
+        width = _mark_width(fields, objects, diff.task_groups)
+        lines = [head, *self._members(fields, objects, 0, width)]
         if diff.task_groups:
             lines.append("\n\n".join("\n".join(self._group(group, width)) for group in diff.task_groups))
         return "\n".join(lines)
@@ -48,8 +49,7 @@ class DiffView:
         mark = MARKS[diff.type]
         head = f"{self._mark(mark, width)}{self._title('Task Group', diff.name)}{self._updates(diff.updates)}"
         indent = STEP + width - len(mark)
-        is_collapsed = diff.type in {"Added", "Deleted"} and not self._verbose
-        fields, objects = ((), ()) if is_collapsed else (diff.fields, diff.objects)
+        fields, objects = self._shown(diff)
         inner = _mark_width(fields, objects, diff.tasks)
         lines = [head, *self._members(fields, objects, indent, inner)]
         for task in diff.tasks:
@@ -59,10 +59,14 @@ class DiffView:
     def _task(self, diff: TaskDiff, indent: int, width: int) -> list[str]:
         head = f"{' ' * indent}{self._mark(MARKS[diff.type], width)}{self._title('Task', diff.name)}"
         head += self._annotations(diff.annotations)
-        if diff.type == "None" or (diff.type in {"Added", "Deleted"} and not self._verbose):
-            return [head]
-        inner = _mark_width(diff.fields, diff.objects)
-        return [head, *self._members(diff.fields, diff.objects, indent + STEP, inner)]
+        fields, objects = self._shown(diff)
+        return [head, *self._members(fields, objects, indent + STEP, _mark_width(fields, objects))]
+
+    def _shown(
+        self, diff: JobDiff | GroupDiff | TaskDiff
+    ) -> tuple[Sequence[FieldDiff], Sequence[ObjectDiff]]:
+        is_collapsed = diff.type in {"Added", "Deleted"} and not self._verbose
+        return ((), ()) if is_collapsed or diff.type == "None" else (diff.fields, diff.objects)
 
     def _members(
         self, fields: Sequence[FieldDiff], objects: Sequence[ObjectDiff], indent: int, width: int
