@@ -17,7 +17,7 @@ from tests.agent.builders import a_job, a_task, an_alloc
 from tests.agent.fake_servers import FakeServers
 from tests.agent.virtual_clock import VirtualClock, settle
 from yurt.agent.agent import AllocUnknown, NodeAgent
-from yurt.agent.alloc_runner.runner import TaskUnknown
+from yurt.agent.alloc_runner.runner import AllocNotToRun, TaskUnknown
 from yurt.agent.drivers.driver import DriverFingerprint
 from yurt.agent.drivers.mock import MockDriver, MockOptions, MockTask
 from yurt.agent.node_meta import BadMetaKey
@@ -328,7 +328,7 @@ async def test_requests_that_cannot_be_met_say_why(cluster: Cluster) -> None:
             await cluster.agent.restart_task(alloc_id, task="t")
         with pytest.raises(TaskNotRunning, match="Task not running"):
             await cluster.agent.signal_task(alloc_id, task="t", signal="SIGHUP")
-        with pytest.raises(TaskNotRunning, match="Task not running"):
+        with pytest.raises(AllocNotToRun, match="restart of an alloc that should not run"):
             await cluster.agent.restart_task(alloc_id, all_tasks=True)
 
 

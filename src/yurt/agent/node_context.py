@@ -13,6 +13,7 @@ from yurt.agent.drivers import Driver
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
 from yurt.agent.task_env import host_environment
+from yurt.agent.templates.data_watches import DataWatches, NoTemplateData
 from yurt.clock import Clock
 from yurt.model.node import Node
 from yurt.model.wire import AllocID
@@ -39,6 +40,8 @@ class NodeContext:
         self.db = db
         self.clock = clock
         self.rng = rng
+        # What templates know of the cluster; replaced by who is in touch with the servers.
+        self.template_watches = DataWatches(NoTemplateData(), clock=clock, rng=rng)
         # Set once a server has answered; tasks that were lost while the agent was away wait for it.
         self.server_reached = asyncio.Event()
         # Waits until an allocation is over; False for one that this node does not have.

@@ -55,6 +55,21 @@ class GcSettings(msgspec.Struct, frozen=True, kw_only=True):
     parallel_destroys: int = 2
 
 
+class TemplateSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How files are rendered for tasks.
+
+    A template is rendered again once its data was quiet for `wait_min`, at the latest after `wait_max`; the
+    bounds cut what jobs ask for themselves, None is no bound.
+    """
+
+    function_denylist: tuple[str, ...] = ("executeTemplate", "plugin", "writeToFile")
+    disable_file_sandbox: bool = False
+    wait_min: Nanoseconds = 5 * SECOND_NS
+    wait_max: Nanoseconds = 4 * MINUTE_NS
+    wait_bound_min: Nanoseconds | None = None
+    wait_bound_max: Nanoseconds | None = None
+
+
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a node agent; the config loader fills them in, the agent never reads files for them.
 
@@ -109,5 +124,6 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     gc: GcSettings = GcSettings()
     env_denylist: tuple[str, ...] = DEFAULT_ENV_DENYLIST
     service_discovery: bool = True
+    template: TemplateSettings = TemplateSettings()
     # Driver name → the `config` of its plugin block.
     driver_configs: dict[str, dict[str, Any]] = {}

@@ -186,3 +186,57 @@ def reconnected(at: Nanoseconds) -> TaskEvent:
 def alloc_unhealthy(at: Nanoseconds, *, reason: str) -> TaskEvent:
     """The allocation's deployment will not count it as healthy."""
     return TaskEvent(type=kinds.ALLOC_UNHEALTHY, time=at, message=reason, details={"message": reason})
+
+
+def hook_message(at: Nanoseconds, *, text: str) -> TaskEvent:
+    """A step around the task's run has something to tell."""
+    return TaskEvent(type=kinds.HOOK_MESSAGE, time=at, display_message=text)
+
+
+def hook_trouble(at: Nanoseconds, *, text: str) -> TaskEvent:
+    """A step around the task's run did not do what it should, and the task goes on."""
+    return TaskEvent(type=kinds.HOOK_FAILED, time=at, display_message=text)
+
+
+def template_waits(at: Nanoseconds, *, text: str) -> TaskEvent:
+    """Templates cannot be rendered yet."""
+    return TaskEvent(type=kinds.TEMPLATE, time=at, display_message=text)
+
+
+def template_failure(at: Nanoseconds, *, text: str) -> TaskEvent:
+    """The task ends because of a template."""
+    return TaskEvent(
+        type=kinds.KILLING, time=at, display_message=text, fails_task=True, details={"fails_task": "true"}
+    )
+
+
+def template_restart(at: Nanoseconds) -> TaskEvent:
+    """The task is restarted because of a template."""
+    text = "Template with change_mode restart re-rendered"
+    return TaskEvent(type=kinds.RESTART_SIGNALED, time=at, display_message=text)
+
+
+def template_signal(at: Nanoseconds, *, signal: str) -> TaskEvent:
+    """The task is sent a signal because of a template; `signal` is its name in words."""
+    return TaskEvent(
+        type=kinds.SIGNALING,
+        time=at,
+        display_message="Template re-rendered",
+        task_signal=signal,
+        details={"task_signal": signal},
+    )
+
+
+def downloading_artifacts(at: Nanoseconds) -> TaskEvent:
+    """What the task needs is being fetched."""
+    return TaskEvent(type=kinds.DOWNLOADING_ARTIFACTS, time=at)
+
+
+def failed_artifact_download(at: Nanoseconds, *, error: str) -> TaskEvent:
+    """What the task needs could not be fetched."""
+    return TaskEvent(
+        type=kinds.FAILED_ARTIFACT_DOWNLOAD,
+        time=at,
+        download_error=error,
+        details={"download_error": error},
+    )

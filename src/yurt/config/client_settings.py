@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from yurt.agent.settings import DEFAULT_ENV_DENYLIST, ClientSettings, GcSettings, Reserved
+from yurt.agent.settings import (
+    DEFAULT_ENV_DENYLIST,
+    ClientSettings,
+    GcSettings,
+    Reserved,
+    TemplateSettings,
+)
 from yurt.config.blocks.agent import AgentConfig
 from yurt.config.blocks.client import ClientConfig
 from yurt.config.decode import merged_maps
@@ -77,7 +83,20 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         ),
         env_denylist=tuple(denied) or DEFAULT_ENV_DENYLIST,
         service_discovery=client.nomad_service_discovery,
+        template=_template_settings(client),
         driver_configs=_driver_configs(config, options),
+    )
+
+
+def _template_settings(client: ClientConfig) -> TemplateSettings:
+    template, bounds = client.template, client.template.wait_bounds
+    return TemplateSettings(
+        function_denylist=template.function_denylist,
+        disable_file_sandbox=template.disable_file_sandbox,
+        wait_min=nanoseconds(template.wait.min_s),
+        wait_max=nanoseconds(template.wait.max_s),
+        wait_bound_min=None if bounds is None or bounds.min_s is None else nanoseconds(bounds.min_s),
+        wait_bound_max=None if bounds is None or bounds.max_s is None else nanoseconds(bounds.max_s),
     )
 
 

@@ -26,9 +26,7 @@ def expand(text: str, interfaces: Sequence[InterfaceAddress]) -> str:
     """Replace every `{{ … }}` in `text`. Raises BadTemplate, also for a template that finds nothing."""
 
     def one(template: re.Match[str]) -> str:
-        result = _run(template[1], list(interfaces))
-        if isinstance(result, list):
-            result = " ".join(str(found.address) for found in result)
+        result = evaluate(template[1], interfaces)
         if not result:
             raise BadTemplate(f"{template[0]} finds no address on this machine; write the address itself")
         return result
@@ -37,6 +35,12 @@ def expand(text: str, interfaces: Sequence[InterfaceAddress]) -> str:
     if "{{" in expanded:
         raise BadTemplate(f'"{text}" has an opening {{{{ without a closing }}}}')
     return expanded
+
+
+def evaluate(pipeline: str, interfaces: Sequence[InterfaceAddress]) -> str:
+    """What stands between `{{` and `}}`; empty when it finds nothing. Raises BadTemplate."""
+    result = _run(pipeline, list(interfaces))
+    return result if isinstance(result, str) else " ".join(str(found.address) for found in result)
 
 
 def private_address(interfaces: Sequence[InterfaceAddress]) -> str | None:

@@ -34,6 +34,7 @@ ALLOC_UNHEALTHY = "Alloc Unhealthy"
 WAITING_SHUTDOWN_DELAY = "Waiting for shutdown delay"
 SKIPPING_SHUTDOWN_DELAY = "Skipping shutdown delay"
 RESTORE_FAILED = "Failed Restoring Task"
+TEMPLATE = "Template"
 
 # The reasons of restarts, as they stand in events.
 RESTART_WITHIN_POLICY = "Restart within policy"

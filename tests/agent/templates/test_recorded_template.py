@@ -59,7 +59,7 @@ def test_the_recorded_template() -> None:
         (RECORDINGS / "template.tmpl").read_text().replace('{{ sockaddr "GetInterfaceIP \\"lo\\"" }}', "")
     )
 
-    result = rendered(source, KNOWN, **VARIABLES)
+    result = rendered(source, KNOWN, variables=VARIABLES)
 
     assert result.missing == ()
     assert result.text.splitlines() == (RECORDINGS / "template.out").read_text().splitlines()

@@ -154,7 +154,7 @@ def test_items_of_variables() -> None:
 
 
 def test_the_tasks_environment() -> None:
-    assert text('{{ env "A" }}|{{ env "B" }}|{{ envOrDefault "B" "c" }}', A="1") == "1||c"
+    assert text('{{ env "A" }}|{{ env "B" }}|{{ envOrDefault "B" "c" }}', variables={"A": "1"}) == "1||c"
 
 
 @pytest.mark.parametrize(

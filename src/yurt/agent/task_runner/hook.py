@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import ClassVar, Protocol
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, ClassVar, Protocol
 
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.drivers import Driver, TaskHandle
@@ -26,6 +27,13 @@ class HookFailed(YurtError):
         super().__init__(message)
         self.event = event
         self.recoverable = recoverable
+
+
+class TaskNotRunning(YurtError):
+    """The task is asked for something that only running tasks can do."""
+
+    def __init__(self) -> None:
+        super().__init__("Task not running")
 
 
 class TaskContext(Protocol):
@@ -61,13 +69,16 @@ class TaskContext(Protocol):
         """Write an event about the task."""
 
     def restart(self, event: TaskEvent) -> None:
-        """Restart the running task at once; the restart policy does not count it."""
+        """Restart the running task at once; the restart policy does not count it. Raises TaskNotRunning."""
 
     async def signal(self, event: TaskEvent, signal: str) -> None:
-        """Send the running task a signal."""
+        """Send the running task a signal. Raises TaskNotRunning, or DriverError."""
 
     async def kill(self, event: TaskEvent) -> None:
         """End the task for good, and wait until it has."""
+
+    def spawn(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
+        """Do something beside the task's life. It ends with that at the latest; its failure ends the task."""
 
 
 class TaskHook:

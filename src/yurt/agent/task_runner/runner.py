@@ -24,12 +24,11 @@ from yurt.agent.restarts import (
 )
 from yurt.agent.state_db import TaskRecord
 from yurt.agent.task_env import TaskEnv
-from yurt.agent.task_runner.hook import HookFailed
+from yurt.agent.task_runner.hook import HookFailed, TaskNotRunning
 from yurt.agent.task_runner.hooks.registry import HOOKS
 from yurt.agent.task_runner.kill import kill_persistently
 from yurt.agent.task_runner.start import CannotStart, environment, task_spec
 from yurt.agent.task_runner.states import as_dead, as_pending, as_revived, as_running, with_event
-from yurt.errors import YurtError
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import SYSTEM
 from yurt.model.task import Task
@@ -40,13 +39,6 @@ from yurt.observe.logger import get_logger
 
 KILL_TIMEOUT_DEFAULT: Nanoseconds = 5 * SECOND_NS
 logger = get_logger("task_runner")
-
-
-class TaskNotRunning(YurtError):
-    """The task is asked for something that only running tasks can do."""
-
-    def __init__(self) -> None:
-        super().__init__("Task not running")
 
 
 class TaskRunner:
@@ -76,6 +68,8 @@ class TaskRunner:
         self._hook_env: dict[str, Mapping[str, str]] = {}
         self._hooks = [hook for make in HOOKS if (hook := make(self)) is not None]
         self._handle: TaskHandle | None = None
+        self._group_tasks: asyncio.TaskGroup | None = None
+        self._background: set[asyncio.Task[None]] = set()
         self._must_reach_server = False
         self._is_active = False
         self._is_killed = False
@@ -127,6 +121,7 @@ class TaskRunner:
     def start(self, tasks: asyncio.TaskGroup) -> None:
         """Run the task in `tasks`, until it is dead or gives up its turn."""
         self._is_active = True
+        self._group_tasks = tasks
         tasks.create_task(self._run(), name=f"task {self.alloc.id} {self.task.name}")
 
     def revive(self, event: TaskEvent) -> None:
@@ -177,6 +172,7 @@ class TaskRunner:
         if self._is_active:
             self._ask_to_stop()
         else:
+            self._stop_background()
             self._change(as_dead(self.state, self._now()))
             self._over.set()
         await self._over.wait()
@@ -205,6 +201,16 @@ class TaskRunner:
     def set_env(self, hook: str, variables: Mapping[str, str]) -> None:
         """Add variables to the environment of the next start; those of later hooks win."""
         self._hook_env[hook] = variables
+
+    def spawn(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
+        """Do something beside the task's life. It ends with that at the latest; its failure ends the task."""
+        assert self._group_tasks is not None, "only the hooks of a task that was started have work beside it"
+        task = self._group_tasks.create_task(
+            self._beside(work), name=f"{name} of {self.alloc.id} {self.task.name}"
+        )
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+        return task
 
     def env(self) -> TaskEnv:
         """The task's environment as known so far."""
@@ -235,6 +241,7 @@ class TaskRunner:
         if is_dead:
             for hook in self._hooks:
                 await hook.stop()
+            self._stop_background()
             self._change(as_dead(self.state, self._now()))
             self._over.set()
         else:
@@ -399,6 +406,18 @@ class TaskRunner:
         await self.node.sleep_until_done(delay / SECOND_NS, ended)
 
     # --- details ------------------------------------------------------------------------------------
+
+    async def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            logger.exception("task.hook_failed", alloc_id=self.alloc.id, task=self.task.name)
+            failure = task_events.driver_failure(self._now(), error=f"{type(error).__name__}: {error}")
+            await self.kill(msgspec.structs.replace(failure, fails_task=True))
+
+    def _stop_background(self) -> None:
+        for task in self._background:
+            task.cancel()
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, object]) -> bool:
         """Do `work`; False when the task was to stop before it was done, and `work` cancelled."""

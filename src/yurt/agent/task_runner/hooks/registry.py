@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from yurt.agent.task_runner.hook import HookFactory
-from yurt.agent.task_runner.hooks import dispatch_payload, task_dir, validate, volumes
+from yurt.agent.task_runner.hooks import dispatch_payload, task_dir, template, validate, volumes
 
 HOOKS: tuple[HookFactory, ...] = (
     validate.make,
     task_dir.make,
     dispatch_payload.make,
     volumes.make,
+    template.make,
 )

@@ -1,0 +1,81 @@
+"""Commands that are run beside a task, in its world."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from yurt.agent.drivers import DriverError, FsIsolation, TaskHandle
+from yurt.agent.drivers.commands import find_command
+from yurt.agent.drivers.users import find_user
+from yurt.agent.task_runner.hook import TaskContext
+
+
+class CommandFailed(DriverError):
+    """A command could not be run, or was not done in time."""
+
+
+@runtime_checkable
+class RunsCommands(Protocol):
+    """A task handle whose driver can run commands inside the task."""
+
+    async def run_command(self, command: str, args: Sequence[str], *, timeout_s: float) -> int:
+        """Run a command to its end; returns its exit code. Raises DriverError."""
+
+
+async def run_in_task(
+    context: TaskContext, handle: TaskHandle, command: str, args: Sequence[str], *, timeout_s: float
+) -> int:
+    """Run a command in the world of a running task; returns its exit code. Raises DriverError.
+
+    Where a task sees the machine as it is, so does the command: the agent starts it itself.
+    """
+    if isinstance(handle, RunsCommands):
+        return await handle.run_command(command, args, timeout_s=timeout_s)
+    if context.driver.capabilities.fs_isolation is not FsIsolation.NONE:
+        raise CommandFailed(f'driver "{context.driver.name}" cannot run commands in its tasks')
+    env = context.env().variables
+    path = find_command(
+        command, task_dir=context.dir.path, paths=(env.get("PATH", ""), os.environ.get("PATH", ""))
+    )
+    return await _run(path or command, args, env=env, context=context, timeout_s=timeout_s)
+
+
+async def _run(
+    path: str, args: Sequence[str], *, env: Mapping[str, str], context: TaskContext, timeout_s: float
+) -> int:
+    identity = await asyncio.to_thread(find_user, context.task.user) if context.task.user else None
+    try:
+        process = await asyncio.create_subprocess_exec(
+            path,
+            *args,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            cwd=context.dir.path,
+            env=dict(env),
+            start_new_session=True,
+            user=identity.uid if identity else None,
+            group=identity.gid if identity else None,
+            extra_groups=identity.groups if identity else None,
+        )
+    except OSError as error:
+        reason = os.strerror(error.errno or 0)
+        raise CommandFailed(
+            f"rpc error: code = Unknown desc = fork/exec {path}: {reason[:1].lower()}{reason[1:]}"
+        ) from error
+    ended = asyncio.ensure_future(process.wait())
+    try:
+        if await context.node.sleep_until_done(timeout_s, ended):
+            raise CommandFailed(f"{path} was not done within {timeout_s:g} s")
+        return await ended
+    finally:
+        ended.cancel()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
