@@ -252,6 +252,8 @@ class Selection:
             class_filtered=dict(filtered.node_classes),
             constraint_filtered=dict(filtered.labels),
         )
+        if self.is_simple and self.ranking.fits.all():
+            return tally
         turned_away = np.zeros(len(field.slots), dtype=np.bool_)
         if self.hosts.is_asked:
             slots = [slot for slot in self.hosts.taken() if found.mask[slot]]

@@ -85,9 +85,16 @@ class Field:
         """Look again at what is in use on some nodes."""
         slots = self.slots[positions]
         capacity, used = self.view.columns.capacity, self.view.used
+        held = self.view.places(self.job).held(self.group.name)
+        if len(positions) == 1:
+            # What most small jobs change; numbers by themselves are faster than arrays of one.
+            position, slot = int(positions[0]), int(slots[0])
+            for dimension in self.dimensions:
+                self.room[dimension][position] = capacity.item(dimension, slot) - used.item(dimension, slot)
+            self.collisions[position] = held.get(slot, 0)
+            return
         for dimension in self.dimensions:
             self.room[dimension][positions] = capacity[dimension][slots] - used[dimension][slots]
-        held = self.view.places(self.job).held(self.group.name)
         self.collisions[positions] = [held.get(slot, 0) for slot in slots.tolist()]
 
     def fits(self, positions: Positions, extra: int | Ints) -> NDArray[np.bool_]:

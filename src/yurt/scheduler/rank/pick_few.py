@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yurt.scheduler.rank.candidates import Floats, Ints
-from yurt.scheduler.rank.ranking import NOWHERE, Level, Ranking, keys, means
+from yurt.scheduler.rank.ranking import NOWHERE, Ranking, keys, means
 
 # Up to so many, looking for the best again and again is faster than partitioning.
 SEARCHES_MAX = 24
@@ -87,9 +87,8 @@ class _Scores:
         # By position and level: scores, their mean, and the key.
         self._known: dict[tuple[int, int], tuple[tuple[float, ...], float, float]] = {}
         self._shown: dict[tuple[int, int], Scored] = {}
-        at = self._positions
-        now = Level(ranking.sums[at], ranking.weights[at], ranking.fits[at], ranking.values_at(at))
-        self._keep(positions, [0] * len(positions), now, order[at])
+        for position in positions:
+            self._known[position, 0] = (*ranking.scores_of(position), order.item(position))
 
     def at(self, position: int, level: int) -> Scored:
         """The scores of a node with `level` instances more, for which `key` has been asked."""
@@ -115,11 +114,9 @@ class _Scores:
 
     def _work_out(self, positions: NDArray[np.intp], extra: Ints) -> None:
         level = self._ranking.level(positions, extra)
-        order = keys(means(level.sums, level.weights), level.fits, self._ranking.ties[positions])
-        self._keep(positions.tolist(), extra.tolist(), level, order)
-
-    def _keep(self, positions: list[int], extra: list[int], level: Level, order: Floats) -> None:
+        finals = means(level.sums, level.weights)
+        order = keys(finals, level.fits, self._ranking.ties[positions])
         rows = zip(*(one.tolist() for one in level.values), strict=True)
-        finals: list[float] = means(level.sums, level.weights).tolist()
-        kept = zip(rows, finals, order.tolist(), strict=True)
-        self._known.update(zip(zip(positions, extra, strict=True), kept, strict=True))
+        known = zip(rows, finals.tolist(), order.tolist(), strict=True)
+        at = zip(positions.tolist(), extra.tolist(), strict=True)
+        self._known.update(zip(at, known, strict=True))

@@ -124,7 +124,7 @@ class Ranking:
 
     def parts(self, positions: NDArray[np.intp], wishes: list[Wish]) -> list[dict[str, float]]:
         """The scores of some candidates, by name, as placement metrics report them."""
-        rows = zip(*(one.tolist() for one in self.values_at(positions)), strict=True)
+        rows = zip(*(one[positions].tolist() for one in self._values), strict=True)
         parts = [self.named(row) for row in rows]
         for wish in wishes:
             for part, position in zip(parts, positions.tolist(), strict=True):
@@ -132,9 +132,10 @@ class Ranking:
                     part[wish.name] = float(wish.values[position])
         return parts
 
-    def values_at(self, positions: NDArray[np.intp]) -> tuple[Floats, ...]:
-        """The scores of some candidates as they are, one array for each column."""
-        return tuple(one[positions] for one in self._values)
+    def scores_of(self, position: int) -> tuple[tuple[float, ...], float]:
+        """The scores of one candidate, one for each column, and their weighted mean."""
+        mean = self.sums.item(position) / max(self.weights.item(position), _TINY)
+        return tuple([one.item(position) for one in self._values]), mean
 
     def named(self, row: tuple[float, ...]) -> dict[str, float]:
         """The scores of one candidate, by name."""
