@@ -84,4 +84,4 @@ def test_a_child_takes_its_meta_over_its_parents() -> None:
     child = child_of(PARENT, request, now=7 * SECOND_NS, suffix="01234567")
     assert child.id == child.name == "work/dispatch-x-7-01234567"
     assert (child.parent_id, child.dispatched, child.is_parameterized) == ("work", True, False)
-    assert (child.meta, child.payload, child.priority) == ({"owner": "y", "who": "me"}, b"p", 80)
+    assert (child.meta, child.payload, child.priority) == ({"owner": "y", "who": "me"}, b"\x01\x00p", 80)

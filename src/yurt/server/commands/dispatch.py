@@ -11,6 +11,7 @@ from yurt.errors import YurtError
 from yurt.model.evaluation import EVAL_PENDING, TRIGGER_JOB_REGISTER, Evaluation
 from yurt.model.job import JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, Job, JobKey
 from yurt.model.policies import ParameterizedJobConfig
+from yurt.model.snappy import compress
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID, JobID
 from yurt.server.context import ServerContext
@@ -136,7 +137,7 @@ def child_of(parent: Job, request: Dispatch, *, now: int, suffix: str) -> Job:
         parent_id=parent.id,
         dispatched=True,
         dispatch_idempotency_token=request.idempotency_token,
-        payload=request.payload or None,
+        payload=compress(request.payload) if request.payload else None,
         meta={**(parent.meta or {}), **request.meta} or None,
         priority=request.priority or parent.priority,
         status="",

@@ -6,8 +6,8 @@ import asyncio
 import os
 from pathlib import Path
 
-from yurt.agent.snappy import SnappyDamaged, decompress
 from yurt.agent.task_runner.hook import HookFailed, TaskContext, TaskHook
+from yurt.model.snappy import SnappyDamaged, decompress
 
 
 class DispatchPayloadHook(TaskHook):

@@ -1,4 +1,4 @@
-"""Read Snappy blocks, the form in which dispatch payloads are stored."""
+"""Snappy blocks, the form in which dispatch payloads are stored."""
 
 from __future__ import annotations
 
@@ -15,6 +15,24 @@ class SnappyDamaged(YurtError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"damaged Snappy block: {reason}")
+
+
+def compress(content: bytes) -> bytes:
+    """Give a block that stands for `content`, as it is: payloads are too small for it to matter."""
+    block = bytearray()
+    length = len(content)
+    while length >= 0x80:
+        block.append(length & 0x7F | 0x80)
+        length >>= 7
+    block.append(length)
+    size = len(content) - 1
+    if size >= _LONG_LITERAL:
+        width = (size.bit_length() + 7) // 8
+        block.append((_LONG_LITERAL + width - 1) << 2 | _LITERAL)
+        block += size.to_bytes(width, "little")
+    elif content:
+        block.append(size << 2 | _LITERAL)
+    return bytes(block) + content
 
 
 def decompress(block: bytes) -> bytes:

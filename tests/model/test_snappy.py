@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from yurt.agent.snappy import SnappyDamaged, decompress
+from yurt.model.snappy import SnappyDamaged, compress, decompress
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,16 @@ from yurt.agent.snappy import SnappyDamaged, decompress
 )
 def test_snappy_blocks(block: bytes, text: bytes) -> None:
     assert decompress(block) == text
+
+
+@pytest.mark.parametrize("size", [0, 1, 60, 61, 127, 128, 256, 257, 16_384, 70_000])
+def test_what_is_written_is_read(size: int) -> None:
+    content = bytes(number % 251 for number in range(size))
+    assert decompress(compress(content)) == content
+
+
+def test_small_blocks_are_as_others_write_them() -> None:
+    assert compress(b"hello world") == b"\x0b\x28hello world"
 
 
 @pytest.mark.parametrize(
