@@ -17,7 +17,7 @@ from benchmarks.http_load import load, request
 from tests.support.real_agent import RealAgent, clean_up, resident_mib
 
 YURT = Path(sys.executable).parent / "yurt"
-CONNECTIONS = 16
+CONNECTIONS = 64
 RACKS = 50
 TIMEOUT_S = 120.0
 POLL_S = 0.02
@@ -25,8 +25,8 @@ LATENCY_REGISTRATIONS = 1_000
 LATENCY_INSTANCES = 10_000
 
 TARGETS = {
-    "jobs_1x10000_on_1000_placed_per_s": ">= 20000",
-    "jobs_1x50000_on_5000_placed_per_s": ">= 20000",
+    "jobs_1x10000_on_1000_placed_per_s": ">= 30000",
+    "jobs_1x50000_on_5000_placed_per_s": ">= 30000",
     "jobs_1000x10_on_1000_placed_per_s": ">= 5000",
     "jobs_2000x1_on_5000_placed_per_s": ">= 1500",
 }
@@ -123,7 +123,7 @@ def _wait(agent: RealAgent, last: str, total: int, began: float) -> tuple[float,
 
     Listing many jobs is work for the server, too: until the `last` job is placed, only that is asked for.
     """
-    placed_s = 0.0
+    placed_s, running = 0.0, 0
     while time.perf_counter() - began < TIMEOUT_S:
         count = agent.call("GET", f"/v1/job/{last}/summary").json["Summary"]["g"]
         if count["Running"] + count["Starting"]:
@@ -138,7 +138,7 @@ def _wait(agent: RealAgent, last: str, total: int, began: float) -> tuple[float,
         if running >= total:
             return placed_s, now_s
         time.sleep(POLL_S)
-    raise TimeoutError(f"{total} instances do not run after {TIMEOUT_S} s")
+    raise TimeoutError(f"{running} of {total} instances run after {TIMEOUT_S} s")
 
 
 def _registration(job: dict[str, Any]) -> bytes:
