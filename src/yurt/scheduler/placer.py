@@ -168,13 +168,22 @@ class Placer:
     def _assign_each(
         self, requests: Sequence[PlaceRequest], picks: Sequence[int], metrics: bytes
     ) -> list[Placed]:
-        """Give each pick its ports; picks on nodes that turn out to have none are left out."""
+        """Give each pick its ports; picks on nodes that turn out to have none are left out.
+
+        Spread picks depend on the ones before them: after the first node that refuses they are only
+        asked whether they refuse, too, and picked anew in another round.
+        """
         placed: list[Placed] = []
+        depends = bool(self.selection.spreads or self.selection.properties)
+        has_refused = False
         for position in picks:
             slot = int(self.selection.slots[position])
             given = self.selection.assigner.give(slot)
             if not isinstance(given, Given):
                 self.selection.refuse(position, given)
+                has_refused = True
+                continue
+            if has_refused and depends:
                 continue
             self._view.place(self._job.key, self._group.name, slot, given.resources)
             if self.selection.assigner.is_once_per_node:

@@ -22,10 +22,11 @@ from tests.scheduler.placement.builders import (
 from yurt.model.alloc_metric import AllocMetric
 from yurt.model.job import SYSTEM, Job
 from yurt.model.node import HostVolume, Node
-from yurt.model.resources import Resources
+from yurt.model.placement_rules import Spread, SpreadTarget
+from yurt.model.resources import NetworkResource, Port, Resources
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.volume import VolumeRequest
-from yurt.scheduler import place_system
+from yurt.scheduler import place_system, placer
 from yurt.scheduler.place import place_group
 from yurt.scheduler.requests import PlacedGroup, PlaceRequest
 from yurt.scheduler.view import View
@@ -221,3 +222,27 @@ def test_the_same_seed_places_the_same_way() -> None:
     job = a_job(a_group(count=200))
     one, two = (place(state, job, requests(200), seed=5) for _ in range(2))
     assert [placed.node_id for placed in one.placed] == [placed.node_id for placed in two.placed]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_spread_pick_without_ports_does_not_decide_the_next_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by the twin: node 2 lacks the port, and its rack's other node must still come first."""
+    monkeypatch.setattr(placer, "OWN_METRICS_INSTANCES_MAX", 0)
+    monkeypatch.setattr(placer, "OWN_METRICS_SCORES_MAX", 0)
+    network = NetworkResource(reserved_ports=(Port(label="s", value=22),))
+    targets = (SpreadTarget(value="r1", percent=20), SpreadTarget(value="r2", percent=30))
+    job = a_job(
+        replace(a_group("g", a_task(cpu=100)), networks=(network,), count=1),
+        spreads=[Spread(attribute="${meta.rack}", weight=30, spread_target=targets)],
+    )
+    nodes = [
+        a_node(1, meta={"rack": "r1"}),
+        a_node(2, meta={"rack": "r2"}, reserved_ports="22"),
+        a_node(3, meta={"rack": "r2"}),
+    ]
+
+    result = place(a_state(nodes), job, requests(2), seed=seed)
+
+    assert [placed.node_id for placed in result.placed] == ["node-3", "node-1"]
