@@ -16,6 +16,9 @@ from yurt.state.codes import Codes
 from yurt.state.port_ranges import parse_ports
 from yurt.state.use import ALLOCS, CORES, CPU, DIMENSIONS, DISK, MBITS, MEMORY, PORTS, DeviceKey, Use, use_of
 
+# Fewer allocations than this are counted one by one: a pass over all nodes would cost more.
+COUNTED_ALONE_MAX = 16
+
 UNLIMITED = 1 << 40
 # Answers kept about nodes, each about as large as a column of flags.
 MEMO_MAX = 500
@@ -120,6 +123,12 @@ class NodeColumns:
         """Count the same `resources` once for each of `node_ids`, which may repeat."""
         use = use_of(resources)
         found = [slot for slot in map(self.slots.get, node_ids) if slot is not None]
+        if len(found) <= COUNTED_ALONE_MAX:
+            for slot in found:
+                add_use(self.used, slot, use, 1)
+                for key, count in use.devices:
+                    self._devices(key)[slot] += count
+            return
         counts = np.bincount(np.asarray(found, dtype=np.intp), minlength=len(self.ready))
         for dimension, amount in enumerate(use.amounts):
             if amount:
