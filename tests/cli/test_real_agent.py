@@ -5,15 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.real_agent import RealAgent, differences
+from tests.cli.scenario_player import ScenarioPlayer, differences
+from tests.support.real_agent import running_agent
 
 SCENARIOS = (
     "alloc-fs",
     "alloc-logs",
+    "deployment-auto-revert",
+    "deployment-canary",
     "eval",
+    "job-errors",
     "job-history",
     "job-inspect",
+    "job-json",
     "job-periodic",
+    "job-placement-failure",
+    "job-plan",
+    "job-plan-diff",
     "job-prefix",
     "job-run-batch",
     "job-run-check-index",
@@ -21,22 +29,22 @@ SCENARIOS = (
     "job-scale",
     "namespace",
     "node-status",
+    "operator",
     "usage",
+    # Last, as a node remembers its drains.
+    "node-drain",
 )
 
 
 @pytest.fixture(scope="module")
-def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealAgent]:
-    started = RealAgent(tmp_path_factory.mktemp("agent"))
-    try:
-        started.wait_until_ready()
-        yield started
-    finally:
-        started.stop()
+def player(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScenarioPlayer]:
+    """A player with an agent that all scenarios share."""
+    with running_agent(tmp_path_factory.mktemp("agent")) as agent:
+        yield ScenarioPlayer(agent)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_scenario_prints_what_was_recorded(agent: RealAgent, tmp_path: Path, scenario: str) -> None:
-    found = [text for played in agent.play(scenario, tmp_path) if (text := differences(played))]
-    agent.clear()
+def test_scenario_prints_what_was_recorded(player: ScenarioPlayer, tmp_path: Path, scenario: str) -> None:
+    found = [text for played in player.play(scenario, tmp_path) if (text := differences(played))]
+    player.clear()
     assert not found, "\n\n".join(found)

@@ -89,6 +89,11 @@ plugin "raw_exec" {{
         )
 
     @property
+    def address(self) -> str:
+        """Where the API is."""
+        return f"http://127.0.0.1:{self.http_port}"
+
+    @property
     def pid(self) -> int:
         """The agent's process id."""
         assert self._process is not None
