@@ -24,7 +24,8 @@ MAY_SEE: dict[str, set[str]] = {
     "state": {"errors", "model"},
     "scheduler": {"errors", "model", "state"},
     "server": {"clock", "errors", "log", "model", "observe", "scheduler", "state", "version"},
-    "agent": {"clock", "errors", "model", "observe", "version"},
+    "sockaddr": {"errors", "jobspec.hcl"},
+    "agent": {"clock", "errors", "model", "observe", "sockaddr", "version"},
     "api": {
         "agent",
         "clock",
@@ -39,7 +40,7 @@ MAY_SEE: dict[str, set[str]] = {
         "version",
     },
     "sdk": {"errors", "version"},
-    "config": {"agent.settings", "cli.agent_flags", "errors", "jobspec", "model", "version"},
+    "config": {"agent.settings", "cli.agent_flags", "errors", "jobspec", "model", "sockaddr", "version"},
     "cli": {"config", "errors", "jobspec", "model", "sdk", "version"},
     "start_banner": {"config", "version"},
     "main_agent": {

@@ -6,7 +6,7 @@ import pytest
 
 from yurt.cli.agent_flags import AgentFlags
 from yurt.config import AgentConfig, ConfigError, load
-from yurt.config.interfaces import InterfaceAddress
+from yurt.sockaddr.interfaces import InterfaceAddress
 
 INTERFACES = tuple(
     InterfaceAddress(

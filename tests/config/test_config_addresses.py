@@ -5,7 +5,7 @@ import pytest
 from yurt.cli.agent_flags import AgentFlags
 from yurt.config import AgentConfig, ConfigError, load
 from yurt.config.addresses import join_host_port, split_host_port
-from yurt.config.interfaces import read_interfaces
+from yurt.sockaddr.interfaces import read_interfaces
 
 LoadConfig = Callable[..., AgentConfig]
 ConfigProblems = Callable[..., list[str]]

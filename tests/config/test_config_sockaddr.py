@@ -1,7 +1,7 @@
 import pytest
 
-from yurt.config.interfaces import InterfaceAddress
-from yurt.config.sockaddr import BadTemplate, expand, private_address
+from yurt.sockaddr.interfaces import InterfaceAddress
+from yurt.sockaddr.templates import BadTemplate, expand, private_address
 
 Interfaces = tuple[InterfaceAddress, ...]
 

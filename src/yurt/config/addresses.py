@@ -9,9 +9,9 @@ import msgspec
 from yurt.config.blocks.agent import FileConfig
 from yurt.config.blocks.client import ClientConfig
 from yurt.config.blocks.network import AddressesConfig, AdvertiseConfig
-from yurt.config.interfaces import InterfaceAddress
 from yurt.config.problems import Notice
-from yurt.config.sockaddr import BadTemplate, expand, private_address
+from yurt.sockaddr.interfaces import InterfaceAddress
+from yurt.sockaddr.templates import BadTemplate, expand, private_address
 
 LOOPBACK = "127.0.0.1"
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 (used only where TLS and ACLs guard the agent)

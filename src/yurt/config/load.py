@@ -14,9 +14,9 @@ from yurt.config.decode import Given, Layer, Path
 from yurt.config.dev_mode import dev_defaults, dev_forced
 from yurt.config.files import read_files
 from yurt.config.flags import decode_flags
-from yurt.config.interfaces import InterfaceAddress, read_interfaces
 from yurt.config.layers import build, merge
 from yurt.config.problems import ConfigError, Location, Notice, Problem
+from yurt.sockaddr.interfaces import InterfaceAddress, read_interfaces
 
 _INTRO_TOKEN_VARIABLES = ("YURT_CLIENT_INTRO_TOKEN", "NOMAD_CLIENT_INTRO_TOKEN")
 

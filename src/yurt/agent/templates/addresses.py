@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from yurt.agent.templates.language import FunctionFailed
-from yurt.config.interfaces import read_interfaces
-from yurt.config.sockaddr import BadTemplate, evaluate
+from yurt.sockaddr.interfaces import read_interfaces
+from yurt.sockaddr.templates import BadTemplate, evaluate
 
 
 def address_of(expression: str) -> str:

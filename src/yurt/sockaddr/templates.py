@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from yurt.config.interfaces import InterfaceAddress
 from yurt.jobspec.hcl.diagnostics import closest_name
+from yurt.sockaddr.interfaces import InterfaceAddress
 
 Addresses: TypeAlias = list[InterfaceAddress]
 Result: TypeAlias = Addresses | str

@@ -1,0 +1,1 @@
+"""Addresses of this machine, and the templates that choose among them."""
