@@ -12,14 +12,20 @@ from yurt.model.client_protocol import (
     AllocsUpdated,
     AllocUpdate,
     ClientAlloc,
+    DeregisterServices,
     Heartbeat,
     NodeAllocs,
     NodeRegistered,
     RegisterNode,
+    RegisterServices,
+    ServicesChanged,
+    ServicesFound,
     UpdateAllocs,
     WatchAllocs,
+    WatchServices,
 )
 from yurt.model.node import Node
+from yurt.model.service_registration import ServiceRegistration
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import AllocID
 
@@ -33,6 +39,7 @@ class FakeServers:
         self.allocs: dict[AllocID, ClientAlloc] = {}
         self.reports: dict[AllocID, AllocUpdate] = {}
         self.requests: list[UpdateAllocs] = []
+        self.services: dict[str, ServiceRegistration] = {}
         self.is_away = False
         self.knows_node = True
         self.answers_updates = asyncio.Event()
@@ -103,6 +110,32 @@ class FakeServers:
         self._index += 1
         self._tell()
         return AllocsUpdated(index=self._index)
+
+    async def register_services(self, request: RegisterServices) -> ServicesChanged:
+        self._check()
+        self.services |= {service.id: service for service in request.services}
+        return self._services_changed()
+
+    async def deregister_services(self, request: DeregisterServices) -> ServicesChanged:
+        self._check()
+        for service_id in request.service_ids:
+            self.services.pop(service_id, None)
+        return self._services_changed()
+
+    def _services_changed(self) -> ServicesChanged:
+        self._index += 1
+        self._tell()
+        return ServicesChanged(index=self._index)
+
+    async def watch_services(self, request: WatchServices) -> ServicesFound:
+        while True:
+            self._check()
+            found = tuple(
+                service for service in self.services.values() if request.name in ("", service.service_name)
+            )
+            if {service.id: service.modify_index for service in found} != request.known:
+                return ServicesFound(index=self._index, services=found)
+            await self._news.wait()
 
     def _check(self) -> None:
         if self.is_away:

@@ -49,7 +49,7 @@ def test_verdicts(tasks: list[tuple[Role, TaskState]], elapsed_s: int, verdict: 
     states = {str(number): state for number, (_, state) in enumerate(tasks)}
     now = START + elapsed_s * SECOND_NS
 
-    assert judge_health(RULES, roles, states, watched_since=START, now=now) == verdict
+    assert judge_health(RULES, roles, states, checks_passing_since=0, watched_since=START, now=now) == verdict
 
 
 def test_a_restart_counts_from_its_own_start() -> None:
@@ -58,11 +58,56 @@ def test_a_restart_counts_from_its_own_start() -> None:
         RULES,
         {"t": Role.MAIN},
         {"t": restarted},
+        checks_passing_since=0,
         watched_since=START,
         now=START + 12 * SECOND_NS,
     )
 
     assert verdict == Undecided(START + 18 * SECOND_NS)
+
+
+WITH_CHECKS = msgspec.structs.replace(RULES, uses_checks=True)
+
+
+@pytest.mark.parametrize(
+    ("rules", "passing_since_s", "elapsed_s", "verdict"),
+    [
+        pytest.param(WITH_CHECKS, None, 20, Undecided(DEADLINE), id="failing checks"),
+        pytest.param(WITH_CHECKS, None, 300, Unhealthy(), id="failing checks until the deadline"),
+        pytest.param(WITH_CHECKS, 5, 14, Undecided(START + 15 * SECOND_NS), id="passing, not for long"),
+        pytest.param(WITH_CHECKS, 5, 15, Healthy(), id="passing for long enough"),
+        pytest.param(RULES, None, 10, Healthy(), id="checks do not count"),
+    ],
+)
+def test_checks_count(
+    rules: HealthRules, passing_since_s: int | None, elapsed_s: int, verdict: object
+) -> None:
+    since = None if passing_since_s is None else START + passing_since_s * SECOND_NS
+    found = judge_health(
+        rules,
+        {"t": Role.MAIN},
+        {"t": UP},
+        checks_passing_since=since,
+        watched_since=START,
+        now=START + elapsed_s * SECOND_NS,
+    )
+
+    assert found == verdict
+
+
+def test_failing_checks_are_the_reason_only_for_tasks_that_did_their_part() -> None:
+    found = unhealthy_reasons(
+        WITH_CHECKS,
+        {"up": Role.MAIN, "pending": Role.MAIN},
+        {"up": UP, "pending": PENDING},
+        are_checks_passing=False,
+        now=START + 300 * SECOND_NS,
+    )
+
+    assert found == {
+        "up": "Services not healthy by deadline",
+        "pending": "Task not running by healthy_deadline of 5m0s",
+    }
 
 
 def test_reasons_are_given_for_each_task() -> None:
@@ -83,7 +128,9 @@ def test_reasons_are_given_for_each_task() -> None:
         "stop": PENDING,
     }
 
-    assert unhealthy_reasons(RULES, roles, states) == {
+    reasons = unhealthy_reasons(RULES, roles, states, are_checks_passing=True, now=START + 9 * SECOND_NS)
+
+    assert reasons == {
         "failed": "Unhealthy because of failed task",
         "ended": "Unhealthy because of dead task",
         "pending": "Task not running by healthy_deadline of 5m0s",

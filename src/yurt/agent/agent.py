@@ -26,8 +26,12 @@ from yurt.agent.node_meta import NodeMeta, load_meta, store_meta
 from yurt.agent.orphans import end_orphans, unknown_keys
 from yurt.agent.registration import Registration
 from yurt.agent.server_link import ServerLink
+from yurt.agent.services.checks import CheckResult
+from yurt.agent.services.registrar import ServerRegistrar
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
+from yurt.agent.templates.data_watches import DataWatches
+from yurt.agent.templates.server_data import ServerData
 from yurt.clock import Clock
 from yurt.errors import YurtError
 from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_FAILED
@@ -96,6 +100,9 @@ class NodeAgent:
         self._meta = NodeMeta(node.node.meta or {})
         self._set_meta(load_meta(node.db, self._meta.static))
         self._usage: tuple[float, DiskUsage] | None = None
+        self._services = ServerRegistrar(link, identity, clock=node.clock, rng=node.rng)
+        node.services = self._services
+        node.template_watches = DataWatches(ServerData(link, identity), clock=node.clock, rng=node.rng)
         node.wait_until_over = self._wait_until_over
 
     @classmethod
@@ -195,6 +202,10 @@ class NodeAgent:
         """Signal a task, or all running ones for an empty name. Raises a YurtError."""
         await self.alloc(alloc_id).signal(task, signal)
 
+    def checks(self, alloc_id: AllocID) -> dict[str, CheckResult] | None:
+        """What the checks of an allocation found, by their ids; None without any. Raises AllocUnknown."""
+        return self.alloc(alloc_id).checks
+
     async def collect(self, alloc_id: AllocID) -> bool:
         """Delete an allocation that is over; False when it still runs, or the servers do not know yet.
 
@@ -233,6 +244,7 @@ class NodeAgent:
                 tasks.create_task(self._registration.run(), name="registration")
                 tasks.create_task(self._follow_allocs(), name="follow-allocs")
                 tasks.create_task(self._send_reports(), name="reports")
+                tasks.create_task(self._send_services(), name="services")
                 tasks.create_task(self._watch_drivers(), name="drivers")
                 tasks.create_task(self._collect_garbage(), name="garbage")
                 tasks.create_task(self._keep_spare_dirs(), name="spare-dirs")
@@ -363,6 +375,10 @@ class NodeAgent:
     async def _send_reports(self) -> None:
         await self._node.server_reached.wait()
         await self._reports.run()
+
+    async def _send_services(self) -> None:
+        await self._node.server_reached.wait()
+        await self._services.run()
 
     async def _wait_until_over(self, alloc_id: AllocID) -> bool:
         runner = self._allocs.get(alloc_id)

@@ -10,6 +10,7 @@ from typing import Any
 
 from yurt.agent.alloc_dir import AllocDirs
 from yurt.agent.drivers import Driver
+from yurt.agent.services.registrar import NoRegistrar, Registrar
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
 from yurt.agent.task_env import host_environment
@@ -42,6 +43,8 @@ class NodeContext:
         self.rng = rng
         # What templates know of the cluster; replaced by who is in touch with the servers.
         self.template_watches = DataWatches(NoTemplateData(), clock=clock, rng=rng)
+        # Where services are announced; likewise.
+        self.services: Registrar = NoRegistrar()
         # Set once a server has answered; tasks that were lost while the agent was away wait for it.
         self.server_reached = asyncio.Event()
         # Waits until an allocation is over; False for one that this node does not have.

@@ -13,12 +13,17 @@ import msgspec
 from yurt.errors import YurtError
 from yurt.model.client_protocol import (
     AllocsUpdated,
+    DeregisterServices,
     Heartbeat,
     NodeAllocs,
     NodeRegistered,
     RegisterNode,
+    RegisterServices,
+    ServicesChanged,
+    ServicesFound,
     UpdateAllocs,
     WatchAllocs,
+    WatchServices,
 )
 from yurt.model.times import SECOND_NS
 
@@ -77,6 +82,15 @@ class ServerLink(Protocol):
     async def update_allocs(self, request: UpdateAllocs) -> AllocsUpdated:
         """Report about allocations; returns when the report is durable."""
 
+    async def register_services(self, request: RegisterServices) -> ServicesChanged:
+        """Make services findable; returns when that is durable."""
+
+    async def deregister_services(self, request: DeregisterServices) -> ServicesChanged:
+        """Make services unfindable; returns when that is durable."""
+
+    async def watch_services(self, request: WatchServices) -> ServicesFound:
+        """Wait, at most `request.wait`, for services to differ from what is known."""
+
 
 class HttpServerLink:
     """A ServerLink over HTTP with msgpack bodies, to the first of several servers that answers."""
@@ -89,6 +103,8 @@ class HttpServerLink:
         self._registered = msgspec.msgpack.Decoder(NodeRegistered)
         self._node_allocs = msgspec.msgpack.Decoder(NodeAllocs)
         self._allocs_updated = msgspec.msgpack.Decoder(AllocsUpdated)
+        self._services_changed = msgspec.msgpack.Decoder(ServicesChanged)
+        self._services_found = msgspec.msgpack.Decoder(ServicesFound)
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -116,6 +132,19 @@ class HttpServerLink:
     async def update_allocs(self, request: UpdateAllocs) -> AllocsUpdated:
         """Report about allocations; returns when the report is durable."""
         return await self._call("update-allocs", request, self._allocs_updated)
+
+    async def register_services(self, request: RegisterServices) -> ServicesChanged:
+        """Make services findable; returns when that is durable."""
+        return await self._call("register-services", request, self._services_changed)
+
+    async def deregister_services(self, request: DeregisterServices) -> ServicesChanged:
+        """Make services unfindable; returns when that is durable."""
+        return await self._call("deregister-services", request, self._services_changed)
+
+    async def watch_services(self, request: WatchServices) -> ServicesFound:
+        """Wait, at most `request.wait`, for services to differ from what is known."""
+        timeout_s = request.wait / SECOND_NS + WATCH_GRACE_S
+        return await self._call("watch-services", request, self._services_found, timeout_s=timeout_s)
 
     async def close(self) -> None:
         """Close all connections; calls in flight fail."""

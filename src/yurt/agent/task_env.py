@@ -88,7 +88,11 @@ def task_env(alloc: ClientAlloc, task: Task, *, node: Node, region: str, parts: 
         variables[name] = _interpolate(text, variables, known)
     variables.update(parts.hooks)
     variables.update(parts.templates)
+    return _complete(variables, known)
 
+
+def _complete(variables: dict[str, str], known: dict[str, str]) -> TaskEnv:
+    """The environment with names that shells can read, and under both prefixes."""
     cleaned = {
         _UNCLEAN.sub("_", name) if _CLEANED.match(name) else name: value for name, value in variables.items()
     }
@@ -96,6 +100,20 @@ def task_env(alloc: ClientAlloc, task: Task, *, node: Node, region: str, parts: 
         _YURT + name.removeprefix(_NOMAD): value for name, value in cleaned.items() if name.startswith(_NOMAD)
     }
     return TaskEnv(twins | cleaned, known)
+
+
+def group_env(alloc: ClientAlloc, *, node: Node, region: str) -> TaskEnv:
+    """What the settings of a group, which is no task, may refer to; its job must have the group."""
+    group = alloc.job.group(alloc.task_group)
+    assert group is not None, f"alloc {alloc.id} names group {alloc.task_group!r}, which its job lacks"
+    known = node_values(node, region=region)
+    variables = dict(_identity(alloc, node=node, region=region))
+    for port in alloc.resources.shared.ports or ():
+        variables.update(_group_port(port))
+    for key, text in _meta(alloc.job, group).items():
+        value = _interpolate(text, variables, known)
+        variables |= {f"NOMAD_META_{key.upper()}": value, f"NOMAD_META_{key}": value}
+    return _complete(variables, known)
 
 
 def node_values(node: Node, *, region: str) -> dict[str, str]:
@@ -138,7 +156,6 @@ def _interpolate(text: str, variables: Mapping[str, str], known: Mapping[str, st
 def _base(
     alloc: ClientAlloc, task: Task, *, node: Node, region: str, paths: TaskPaths
 ) -> Iterator[tuple[str, str]]:
-    job = alloc.job
     yield "NOMAD_ALLOC_DIR", paths.alloc_dir
     yield "NOMAD_TASK_DIR", paths.task_dir
     yield "NOMAD_SECRETS_DIR", paths.secrets_dir
@@ -149,11 +166,16 @@ def _base(
             yield "NOMAD_MEMORY_MAX_LIMIT", str(given.memory.memory_max_mb)
         yield "NOMAD_CPU_LIMIT", str(given.cpu.cpu_shares)
         yield "NOMAD_CPU_CORES", format_ids(given.cpu.reserved_cores or ()) or " "
+    yield "NOMAD_TASK_NAME", task.name
+    yield from _identity(alloc, node=node, region=region)
+
+
+def _identity(alloc: ClientAlloc, *, node: Node, region: str) -> Iterator[tuple[str, str]]:
+    job = alloc.job
     yield "NOMAD_ALLOC_ID", alloc.id
     yield "NOMAD_SHORT_ALLOC_ID", alloc.id[:SHORT_ID_CHARS]
     yield "NOMAD_ALLOC_NAME", alloc.name
     yield "NOMAD_ALLOC_INDEX", alloc_index(alloc.name)
-    yield "NOMAD_TASK_NAME", task.name
     yield "NOMAD_GROUP_NAME", alloc.task_group
     yield "NOMAD_JOB_ID", job.id
     yield "NOMAD_JOB_NAME", job.name
@@ -212,10 +234,11 @@ def _upstreams(group: TaskGroup) -> Iterator[tuple[str, str]]:
                 yield f"NOMAD_UPSTREAM_PORT_{name}", port
 
 
-def _meta(job: Job, group: TaskGroup, task: Task) -> dict[str, str]:
+def _meta(job: Job, group: TaskGroup, task: Task | None = None) -> dict[str, str]:
     """Merge the meta of job, group, task; later ones win. Optional dispatch keys are there in any case."""
     optional = job.parameterized_job.meta_optional if job.dispatched and job.parameterized_job else None
-    return dict.fromkeys(optional or (), "") | (job.meta or {}) | (group.meta or {}) | (task.meta or {})
+    own = (task.meta or {}) if task else {}
+    return dict.fromkeys(optional or (), "") | (job.meta or {}) | (group.meta or {}) | own
 
 
 def _host_port(ip: str, port: int) -> str:

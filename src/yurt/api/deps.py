@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
@@ -21,6 +21,9 @@ from yurt.server.event_broker import EventBroker
 from yurt.server.server import Server
 from yurt.state.state import State
 from yurt.state.watches import WatchKey
+
+if TYPE_CHECKING:
+    from yurt.agent.services.checks import CheckResult
 
 T = TypeVar("T")
 
@@ -47,6 +50,9 @@ class NodeAccess(Protocol):
 
     async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
         """Signal a task, or all running ones for an empty name."""
+
+    def checks(self, alloc_id: AllocID) -> dict[str, CheckResult] | None:
+        """What the checks of an allocation found, by their ids; None without any."""
 
     async def collect(self, alloc_id: AllocID) -> bool:
         """Delete an allocation that is over; False when it is not."""

@@ -8,6 +8,7 @@ from yurt.model.alloc import AllocDeploymentStatus, DesiredTransition, NetworkSt
 from yurt.model.allocated import AllocatedResources
 from yurt.model.job import Job
 from yurt.model.node import Node
+from yurt.model.service_registration import ServiceRegistration
 from yurt.model.task_state import TaskState
 from yurt.model.wire import AllocID, EvalID, Nanoseconds, NodeID
 
@@ -110,3 +111,47 @@ class AllocsUpdated(_Message, frozen=True, kw_only=True):
     """The reports are durable."""
 
     index: int
+
+
+class RegisterServices(_Message, frozen=True, kw_only=True):
+    """Make services of a node's allocations findable, or say what changed about them."""
+
+    node_id: NodeID
+    secret_id: str
+    services: tuple[ServiceRegistration, ...]
+
+
+class DeregisterServices(_Message, frozen=True, kw_only=True):
+    """Make services of a node unfindable."""
+
+    node_id: NodeID
+    secret_id: str
+    service_ids: tuple[str, ...]
+
+
+class ServicesChanged(_Message, frozen=True, kw_only=True):
+    """The change is durable."""
+
+    index: int
+
+
+class WatchServices(_Message, frozen=True, kw_only=True):
+    """Ask for the instances of a service, or of all of a namespace without a `name`.
+
+    The answer comes once it differs from `known`, which is id → `modify_index`, or after `wait`; None asks
+    for an answer at once.
+    """
+
+    node_id: NodeID
+    secret_id: str
+    namespace: str
+    name: str = ""
+    wait: Nanoseconds = 0
+    known: dict[str, int] | None = None
+
+
+class ServicesFound(_Message, frozen=True, kw_only=True):
+    """All instances asked for, changed or not."""
+
+    index: int
+    services: tuple[ServiceRegistration, ...] = ()

@@ -70,10 +70,14 @@ def judge_health(
     roles: Mapping[str, Role],
     states: Mapping[str, TaskState],
     *,
+    checks_passing_since: Nanoseconds | None,
     watched_since: Nanoseconds,
     now: Nanoseconds,
 ) -> Healthy | Unhealthy | Undecided:
-    """Judge by the tasks: all up for `min_healthy_time`, none failed or ended that should not have."""
+    """Judge by the tasks, all up for `min_healthy_time` and none failed, and by their services' checks.
+
+    `checks_passing_since` is None while a check does not pass, and 0 when there is none.
+    """
     counted = {name: states[name] for name, role in roles.items() if role is not Role.POSTSTOP}
     if any(_is_bad(roles[name], state) for name, state in counted.items()):
         return Unhealthy()
@@ -82,13 +86,22 @@ def judge_health(
         return Unhealthy()
     if any(state.state == TASK_PENDING for state in counted.values()):
         return Undecided(deadline)
-    latest_start = max((time_ns(state.started_at) for state in counted.values()), default=0)
-    healthy_at = latest_start + rules.min_healthy_time
+    well_since = max((time_ns(state.started_at) for state in counted.values()), default=0)
+    if rules.uses_checks:
+        if checks_passing_since is None:
+            return Undecided(deadline)
+        well_since = max(well_since, checks_passing_since)
+    healthy_at = well_since + rules.min_healthy_time
     return Healthy() if now >= healthy_at else Undecided(min(healthy_at, deadline))
 
 
 def unhealthy_reasons(
-    rules: HealthRules, roles: Mapping[str, Role], states: Mapping[str, TaskState]
+    rules: HealthRules,
+    roles: Mapping[str, Role],
+    states: Mapping[str, TaskState],
+    *,
+    are_checks_passing: bool,
+    now: Nanoseconds,
 ) -> dict[str, str]:
     """Say for each task what it lacked; tasks that did their part are left out."""
     reasons = {}
@@ -104,10 +117,16 @@ def unhealthy_reasons(
         elif state.state == TASK_DEAD:
             if _is_bad(role, state):
                 reasons[name] = "Unhealthy because of dead task"
+        elif not are_checks_passing and _has_been_up(state, rules, now):
+            reasons[name] = "Services not healthy by deadline"
         else:
             least = duration_text(rules.min_healthy_time)
             reasons[name] = f"Task not running for min_healthy_time of {least} {by_deadline}"
     return reasons
+
+
+def _has_been_up(state: TaskState, rules: HealthRules, now: Nanoseconds) -> bool:
+    return rules.uses_checks and now >= time_ns(state.started_at) + rules.min_healthy_time
 
 
 def _is_bad(role: Role, state: TaskState) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from yurt.agent.node_context import NodeContext
+from yurt.agent.alloc_runner.context import AllocContext
 from yurt.errors import YurtError
-from yurt.model.client_protocol import ClientAlloc
-from yurt.model.group import TaskGroup
 
 
 class SetupFailed(YurtError):
@@ -23,9 +21,15 @@ class AllocHook:
     async def prerun(self) -> None:
         """Prepare the allocation; raises SetupFailed. Runs again when a restarted agent restores it."""
 
+    def update(self) -> None:
+        """There is a newer version of the allocation; only after a prerun that succeeded."""
+
+    async def prekill(self) -> None:
+        """The tasks are about to be killed."""
+
     async def postrun(self) -> None:
         """All tasks are dead."""
 
 
-HookFactory = Callable[[ClientAlloc, TaskGroup, NodeContext], AllocHook | None]
+HookFactory = Callable[[AllocContext], AllocHook | None]
 """Makes a hook for an allocation; None when it has no need of it."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, assert_never
 
 from yurt.agent import task_events
+from yurt.agent.alloc_runner.context import AllocContext
 from yurt.agent.alloc_runner.health import (
     HealthRules,
     Healthy,
@@ -38,6 +39,8 @@ from yurt.agent.client_status import (
     with_finish_times,
 )
 from yurt.agent.node_context import NodeContext
+from yurt.agent.services.check_results import CheckResults
+from yurt.agent.services.checks import CheckResult
 from yurt.agent.state_db import AllocRecord, StoredAlloc
 from yurt.agent.task_runner.hook import TaskNotRunning
 from yurt.agent.task_runner.runner import TaskRunner
@@ -113,9 +116,9 @@ class AllocRunner:
             )
             for task in group.tasks
         }
-        self._hooks: list[AllocHook] = [
-            hook for make in HOOKS if (hook := make(alloc, group, node)) is not None
-        ]
+        self._checks = CheckResults(node.clock, self._look_again)
+        self._context = AllocContext(alloc, group, node=node, runners=self._runners, checks=self._checks)
+        self._hooks: list[AllocHook] = [hook for make in HOOKS if (hook := make(self._context)) is not None]
         self._phase = Phase.PRESTART
         self._forced_status: ClientStatus | None = None
         self._is_prepared = False
@@ -126,6 +129,7 @@ class AllocRunner:
         self._expires_at = _expiry(alloc, group)
         self._watched_since = self._now()
         self._unhealthy: HealthRules | None = None  # decided, and to be told in events
+        self._has_prekilled = False
         self._kills: set[asyncio.Task[None]] = set()
         self._group_tasks: asyncio.TaskGroup | None = None
         self._changed = asyncio.Event()
@@ -175,6 +179,11 @@ class AllocRunner:
         newer = disconnect.stop_on_client_after if disconnect else None
         return newer or self._group.stop_after_client_disconnect
 
+    @property
+    def checks(self) -> dict[str, CheckResult] | None:
+        """What its checks found, by their ids; None when it has none, or is over."""
+        return None if self.status.status in TERMINAL else self._checks.all or None
+
     async def wait_until_over(self) -> None:
         """Wait until nothing of it runs any more."""
         await self._over.wait()
@@ -205,11 +214,13 @@ class AllocRunner:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._group_tasks = tasks
+                self._context.begin(tasks)
                 if self._is_restored:
                     await asyncio.gather(*(runner.restore() for runner in self._runners.values()))
                 preparing = tasks.create_task(self._prerun(), name=f"prerun {self.alloc.id}")
                 await self._drive()
                 preparing.cancel()
+                self._context.end()
         finally:
             self._group_tasks = None
         for hook in self._hooks:
@@ -229,6 +240,7 @@ class AllocRunner:
                 if runner.state.state != TASK_DEAD:
                     runner.emit(task_events.reconnected(self._now()))
         self.alloc, self._group = alloc, group
+        self._context.alloc, self._context.group = alloc, group
         for task in group.tasks:
             if task.name in self._runners:
                 self._tasks[task.name] = task
@@ -238,6 +250,9 @@ class AllocRunner:
             return
         if alloc.desired_status != DESIRED_RUN:
             self.stop()
+        if self._is_prepared and not self._is_ending:
+            for hook in self._hooks:
+                hook.update()
         self._task_changed()
 
     def stop(self, *, skip_delays: bool = False) -> None:
@@ -387,6 +402,7 @@ class AllocRunner:
         return self._must_not_delay or (transition is not None and bool(transition.no_shutdown_delay))
 
     async def _stop(self) -> None:
+        await self._prekill()
         delay = self._group.shutdown_delay
         has_run = any(state.started_at for state in self.states.values())
         if delay and has_run and not self._skips_delay:
@@ -394,7 +410,14 @@ class AllocRunner:
         # There is nothing to clean up after an allocation that never ran.
         await self._kill_all(include_poststop=not has_run)
 
+    async def _prekill(self) -> None:
+        if not self._has_prekilled:
+            self._has_prekilled = True
+            for hook in self._hooks:
+                await hook.prekill()
+
     async def _kill_all(self, *, reason: str = "", include_poststop: bool = False) -> None:
+        await self._prekill()
         for wave in kill_waves(self._tasks, self._roles, include_poststop=include_poststop):
             await asyncio.gather(*(self._kill_one(self._runners[name], reason) for name in wave))
 
@@ -424,7 +447,12 @@ class AllocRunner:
         if rules is None or self._health is not None:
             return NEVER
         verdict = judge_health(
-            rules, self._roles, self.states, watched_since=self._watched_since, now=self._now()
+            rules,
+            self._roles,
+            self.states,
+            checks_passing_since=self._checks.passing_since,
+            watched_since=self._watched_since,
+            now=self._now(),
         )
         match verdict:
             case Healthy():
@@ -451,7 +479,11 @@ class AllocRunner:
     def _emit_unhealthy(self, rules: HealthRules) -> None:
         if not self.alloc.deployment_id:
             return
-        for name, reason in unhealthy_reasons(rules, self._roles, self.states).items():
+        are_checks_passing = self._checks.passing_since is not None
+        reasons = unhealthy_reasons(
+            rules, self._roles, self.states, are_checks_passing=are_checks_passing, now=self._now()
+        )
+        for name, reason in reasons.items():
             self._runners[name].emit(task_events.alloc_unhealthy(self._now(), reason=reason))
 
     # --- details --------------------------------------------------------------------------------
@@ -459,6 +491,9 @@ class AllocRunner:
     def _task_changed(self) -> None:
         self._changed.set()
         self._on_change(self)
+
+    def _look_again(self) -> None:
+        self._changed.set()
 
     def _restart_signaled(self, reason: str) -> TaskEvent:
         return task_events.restart_signaled(self._now(), reason=reason)

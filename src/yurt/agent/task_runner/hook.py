@@ -97,6 +97,9 @@ class TaskHook:
     async def poststart(self, handle: TaskHandle) -> None:
         """The task runs: it was started, or found again after the agent restarted."""
 
+    def update(self) -> None:
+        """There is a newer version of the allocation."""
+
     async def prekill(self) -> None:
         """The task is about to be killed."""
 

@@ -74,6 +74,7 @@ class TaskRunner:
         self._is_active = False
         self._is_killed = False
         self._is_restart_wanted = False
+        self._counts_as_failed = False
         self._gives_up_turn = False
         self._skips_delay = False
         self._renew_stop()
@@ -135,12 +136,18 @@ class TaskRunner:
         restarting = task_events.restarting(self._now(), reason="", delay=0)
         self._change(as_revived(self.state), restarting)
 
-    def restart(self, event: TaskEvent) -> None:
-        """Restart the running task at once, outside of its policy. Raises TaskNotRunning."""
+    def restart(self, event: TaskEvent, *, as_failed: bool = False) -> None:
+        """Restart the running task at once, outside of its policy; or `as_failed`, as its policy says.
+
+        Raises TaskNotRunning.
+        """
         if self.state.state != TASK_RUNNING:
             raise TaskNotRunning
         self.emit(event)
-        self._is_restart_wanted = True
+        if as_failed:
+            self._counts_as_failed = True
+        else:
+            self._is_restart_wanted = True
         self._ask_to_stop()
 
     def restart_in_turn(self, event: TaskEvent) -> None:
@@ -158,9 +165,11 @@ class TaskRunner:
         await self._handle.signal(signal)
 
     def update(self, alloc: ClientAlloc, task: Task) -> None:
-        """Take over a newer version of the allocation; it shows from the next start on."""
+        """Take over a newer version of the allocation; most of it shows from the next start on."""
         self.alloc = alloc
         self.task = task
+        for hook in self._hooks:
+            hook.update()
 
     async def kill(self, event: TaskEvent, *, skip_delay: bool = False) -> None:
         """End the task for good, and wait until it is dead. Each call on a live task leaves its event."""
@@ -264,10 +273,16 @@ class TaskRunner:
                 self._renew_stop()
                 restarting = task_events.restarting(self._now(), reason="", delay=0)
                 self._change(as_pending(self.state), restarting)
+                self._counts_as_failed = False
                 if self._gives_up_turn:
                     self._gives_up_turn = False
                     return False
-            elif outcome is None or not await self._follow_policy(outcome):
+                continue
+            if self._counts_as_failed:
+                self._counts_as_failed = False
+                self._renew_stop()
+                outcome = Ended(succeeded=False)
+            if outcome is None or not await self._follow_policy(outcome):
                 break
         return True
 

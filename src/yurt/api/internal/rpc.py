@@ -11,7 +11,15 @@ from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.errors import HttpError
 from yurt.api.routes import Handler, Route, RouteTable
-from yurt.model.client_protocol import Heartbeat, RegisterNode, UpdateAllocs, WatchAllocs
+from yurt.model.client_protocol import (
+    DeregisterServices,
+    Heartbeat,
+    RegisterNode,
+    RegisterServices,
+    UpdateAllocs,
+    WatchAllocs,
+    WatchServices,
+)
 from yurt.model.fleet_protocol import FleetHeartbeat, JoinFleet, LeaveFleet, ReportFleet, WatchFleet
 from yurt.server.commands.fleets import FleetCommands
 from yurt.server.commands.node_checks import NodeRefused
@@ -27,6 +35,9 @@ def rpc_routes(nodes: NodeCommands, fleets: FleetCommands) -> RouteTable:
         "heartbeat": (Heartbeat, nodes.heartbeat),
         "watch-allocs": (WatchAllocs, nodes.watch_allocs),
         "update-allocs": (UpdateAllocs, nodes.update_allocs),
+        "register-services": (RegisterServices, nodes.register_services),
+        "deregister-services": (DeregisterServices, nodes.deregister_services),
+        "watch-services": (WatchServices, nodes.watch_services),
         "join-fleet": (JoinFleet, fleets.join),
         "fleet-heartbeat": (FleetHeartbeat, fleets.heartbeat),
         "watch-fleet": (WatchFleet, fleets.watch),

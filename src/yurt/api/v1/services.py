@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import struct
-
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
@@ -12,6 +9,7 @@ from yurt.api.errors import HttpError
 from yurt.api.listing import by_namespace
 from yurt.api.routes import Route
 from yurt.api.rows import Rows
+from yurt.model.service_choice import chosen
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import Wire
 
@@ -115,27 +113,6 @@ class ServiceHandlers:
         if len(parts) > 2:
             raise HttpError(400, "invalid URI")
         return empty_answer(await self._deps.commands.services.delete(call.namespace, parts[1]))
-
-
-def chosen(services: list[ServiceRegistration], number: int, key: str) -> list[ServiceRegistration]:
-    """The same few instances for the same key, as long as they are there."""
-    return sorted(services, key=lambda service: _weight(service, key))[:number]
-
-
-def _weight(service: ServiceRegistration, key: str) -> bytes:
-    digest = hashlib.sha256(struct.pack(">Q", service.port))
-    texts = (
-        service.alloc_id,
-        service.id,
-        service.namespace,
-        service.address,
-        service.service_name,
-        *(service.tags or ()),
-        key,
-    )
-    for text in texts:
-        digest.update(text.encode())
-    return digest.digest()
 
 
 def _choice(text: str) -> tuple[int, str] | None:

@@ -13,12 +13,17 @@ from yurt.model.client_protocol import (
     AllocsUpdated,
     AllocUpdate,
     ClientAlloc,
+    DeregisterServices,
     Heartbeat,
     NodeAllocs,
     NodeRegistered,
     RegisterNode,
+    RegisterServices,
+    ServicesChanged,
+    ServicesFound,
     UpdateAllocs,
     WatchAllocs,
+    WatchServices,
 )
 from yurt.model.evaluation import (
     EVAL_PENDING,
@@ -35,6 +40,7 @@ from yurt.scheduler.reconcile.alloc_facts import is_expired, lost_after
 from yurt.scheduler.reconcile.reschedule_delay import may_reschedule
 from yurt.server import node_evals
 from yurt.server.commands.node_checks import NodeRefused, check_node, check_node_status, check_updates
+from yurt.server.commands.node_services import NodeServices
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
 from yurt.state import entries
@@ -54,6 +60,7 @@ class NodeCommands:
     def __init__(self, context: ServerContext, heartbeats: HeartbeatTimers) -> None:
         self._context = context
         self._heartbeats = heartbeats
+        self._services = NodeServices(context)
 
     async def register(self, request: RegisterNode) -> NodeRegistered:
         """Make a node known, or store what changed about it. Raises NodeRefused."""
@@ -105,10 +112,7 @@ class NodeCommands:
     async def watch_allocs(self, request: WatchAllocs) -> NodeAllocs:
         """Give a node its allocations, once they differ from what it knows."""
         state = self._context.state
-        node = state.nodes.get(request.node_id)
-        if node is None:
-            raise NodeRefused(f"node {request.node_id} is not registered; register it first")
-        self._check_secret(node, request.secret_id)
+        self._known(request.node_id, request.secret_id)
         deadline = self._context.clock.monotonic() + min(request.wait / SECOND_NS, WATCH_WAIT_MAX_S)
         changed = asyncio.Event()
         cancel = state.watches.add([("allocs-of-node", request.node_id)], changed.set)
@@ -133,10 +137,7 @@ class NodeCommands:
         """Store what a node reports about its allocations. Raises NodeRefused."""
         check_updates(request.updates)
         context = self._context
-        node = context.state.nodes.get(request.node_id)
-        if node is None:
-            raise NodeRefused(f"node {request.node_id} is not registered; register it first")
-        self._check_secret(node, request.secret_id)
+        node = self._known(request.node_id, request.secret_id)
         if node.status in (NODE_DOWN, NODE_DISCONNECTED):
             raise NodeRefused(f"node {node.id} is {node.status}; it must be heard from before it reports")
         now = context.clock.now_ns()
@@ -152,6 +153,19 @@ class NodeCommands:
             entries.ReportAllocs(at=now, reports=reports_of(own), evals=evals)
         )
         return AllocsUpdated(index=committed.index)
+
+    async def register_services(self, request: RegisterServices) -> ServicesChanged:
+        """Make services of a node's allocations findable. Raises NodeRefused."""
+        return await self._services.register(self._known(request.node_id, request.secret_id), request)
+
+    async def deregister_services(self, request: DeregisterServices) -> ServicesChanged:
+        """Make services of a node unfindable. Raises NodeRefused."""
+        return await self._services.deregister(self._known(request.node_id, request.secret_id), request)
+
+    async def watch_services(self, request: WatchServices) -> ServicesFound:
+        """Give a node the instances of services, once they differ from what it knows. Raises NodeRefused."""
+        self._known(request.node_id, request.secret_id)
+        return await self._services.watch(request)
 
     async def declare_silent(self, node_id: NodeID) -> None:
         """Give up on a node that was not heard from in time, once none of its work may outlast that."""
@@ -176,6 +190,13 @@ class NodeCommands:
     def _answer(self, node_id: NodeID, index: int) -> NodeRegistered:
         ttl = self._heartbeats.beat(node_id, now=self._context.clock.monotonic())
         return NodeRegistered(index=index, heartbeat_ttl=int(ttl * SECOND_NS))
+
+    def _known(self, node_id: NodeID, secret_id: str) -> Node:
+        node = self._context.state.nodes.get(node_id)
+        if node is None:
+            raise NodeRefused(f"node {node_id} is not registered; register it first")
+        self._check_secret(node, secret_id)
+        return node
 
     def _check_secret(self, node: Node, secret_id: str) -> None:
         if not hmac.compare_digest(node.secret_id.encode(), secret_id.encode()):

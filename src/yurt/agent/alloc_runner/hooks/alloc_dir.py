@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from yurt.agent.alloc_dir import AllocDirFailed
+from yurt.agent.alloc_runner.context import AllocContext
 from yurt.agent.alloc_runner.hook import AllocHook, SetupFailed
-from yurt.agent.node_context import NodeContext
-from yurt.model.client_protocol import ClientAlloc
-from yurt.model.group import TaskGroup
 
 
 class AllocDirHook(AllocHook):
@@ -14,10 +12,10 @@ class AllocDirHook(AllocHook):
 
     name = "alloc_dir"
 
-    def __init__(self, alloc: ClientAlloc, group: TaskGroup, node: NodeContext) -> None:
-        self._alloc_id = alloc.id
-        self._secrets_mb = {task.name: task.resources.secrets_mb for task in group.tasks}
-        self._dirs = node.dirs
+    def __init__(self, context: AllocContext) -> None:
+        self._alloc_id = context.alloc.id
+        self._secrets_mb = {task.name: task.resources.secrets_mb for task in context.group.tasks}
+        self._dirs = context.node.dirs
 
     async def prerun(self) -> None:
         """Fail when the disk does."""
@@ -27,6 +25,6 @@ class AllocDirHook(AllocHook):
             raise SetupFailed(str(error)) from error
 
 
-def make(alloc: ClientAlloc, group: TaskGroup, node: NodeContext) -> AllocHook | None:
+def make(context: AllocContext) -> AllocHook | None:
     """Every allocation has directories."""
-    return AllocDirHook(alloc, group, node)
+    return AllocDirHook(context)

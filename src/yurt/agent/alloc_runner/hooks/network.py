@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+from yurt.agent.alloc_runner.context import AllocContext
 from yurt.agent.alloc_runner.hook import AllocHook, SetupFailed
-from yurt.agent.node_context import NodeContext
-from yurt.model.client_protocol import ClientAlloc
-from yurt.model.group import TaskGroup
 
 HOST_MODES = ("", "host")
 
@@ -23,7 +21,7 @@ class NetworkHook(AllocHook):
         raise SetupFailed(f'network mode "{self._mode}" is not supported on this node; use "host"')
 
 
-def make(_alloc: ClientAlloc, group: TaskGroup, _node: NodeContext) -> AllocHook | None:
+def make(context: AllocContext) -> AllocHook | None:
     """On the host's own network there is nothing to do."""
-    modes = [network.mode for network in group.networks or () if network.mode not in HOST_MODES]
+    modes = [network.mode for network in context.group.networks or () if network.mode not in HOST_MODES]
     return NetworkHook(modes[0]) if modes else None

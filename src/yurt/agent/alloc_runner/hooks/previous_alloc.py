@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from yurt.agent.alloc_dir import AllocDirFailed
+from yurt.agent.alloc_runner.context import AllocContext
 from yurt.agent.alloc_runner.hook import AllocHook
-from yurt.agent.node_context import NodeContext
-from yurt.model.client_protocol import ClientAlloc
-from yurt.model.group import TaskGroup
 from yurt.model.wire import AllocID
 from yurt.observe.logger import get_logger
 
@@ -20,11 +18,11 @@ class PreviousAllocHook(AllocHook):
 
     name = "await_previous_allocations"
 
-    def __init__(self, alloc: ClientAlloc, group: TaskGroup, node: NodeContext) -> None:
-        self._alloc = alloc
-        self._previous = AllocID(alloc.previous_allocation)
-        self._group = group
-        self._node = node
+    def __init__(self, context: AllocContext) -> None:
+        self._alloc = context.alloc
+        self._previous = AllocID(context.alloc.previous_allocation)
+        self._group = context.group
+        self._node = context.node
 
     async def prerun(self) -> None:
         """Wait, then move the data. When that fails the tasks start without it, as on a new node."""
@@ -40,6 +38,6 @@ class PreviousAllocHook(AllocHook):
             logger.warning("alloc.data_not_moved", alloc_id=self._alloc.id, error=str(error))
 
 
-def make(alloc: ClientAlloc, group: TaskGroup, node: NodeContext) -> AllocHook | None:
+def make(context: AllocContext) -> AllocHook | None:
     """Only replacements have a previous allocation."""
-    return PreviousAllocHook(alloc, group, node) if alloc.previous_allocation else None
+    return PreviousAllocHook(context) if context.alloc.previous_allocation else None

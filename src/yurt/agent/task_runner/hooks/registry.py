@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yurt.agent.task_runner.hook import HookFactory
-from yurt.agent.task_runner.hooks import dispatch_payload, task_dir, template, validate, volumes
+from yurt.agent.task_runner.hooks import dispatch_payload, services, task_dir, template, validate, volumes
 
 HOOKS: tuple[HookFactory, ...] = (
     validate.make,
@@ -11,4 +11,5 @@ HOOKS: tuple[HookFactory, ...] = (
     dispatch_payload.make,
     volumes.make,
     template.make,
+    services.make,
 )

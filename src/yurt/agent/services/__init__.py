@@ -1,0 +1,1 @@
+"""Services of tasks: how others find them, and whether they work."""

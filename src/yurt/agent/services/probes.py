@@ -1,0 +1,119 @@
+"""Ask a service whether it works: by HTTP, or by connecting."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import ssl
+from ipaddress import ip_address
+
+import aiohttp
+import msgspec
+
+from yurt.agent.services.addresses import Endpoint
+from yurt.agent.services.checks import FAILURE, SUCCESS
+from yurt.clock import Clock
+from yurt.model.service import ServiceCheck
+from yurt.model.times import SECOND_NS
+from yurt.version import VERSION
+
+OUTPUT_BYTES_MAX = 3 * 1024
+REDIRECTS_MAX = 10
+FAILING_STATUS = 400
+LOCAL = "127.0.0.1"
+
+
+class ProbeResult(msgspec.Struct, frozen=True):
+    """What a service answered."""
+
+    status: str
+    output: str
+    status_code: int = 0
+
+
+async def probe(check: ServiceCheck, place: Endpoint, clock: Clock) -> ProbeResult:
+    """Ask once, for as long as the check's timeout. Never fails: what goes wrong is the result."""
+    ask = _http if check.type == "http" else _tcp
+    asking = asyncio.ensure_future(ask(check, place))
+    pause = asyncio.ensure_future(clock.sleep(check.timeout / SECOND_NS))
+    try:
+        await asyncio.wait((asking, pause), return_when=asyncio.FIRST_COMPLETED)
+        if asking.done():
+            return asking.result()
+        return ProbeResult(FAILURE, _timeout_text(check, place))
+    finally:
+        asking.cancel()
+        pause.cancel()
+
+
+async def _tcp(_check: ServiceCheck, place: Endpoint) -> ProbeResult:
+    try:
+        _, writer = await asyncio.open_connection(place.ip or LOCAL, place.port)
+    except OSError as error:
+        return ProbeResult(FAILURE, _dial_text(place, error))
+    writer.close()
+    return ProbeResult(SUCCESS, "nomad: tcp ok")
+
+
+async def _http(check: ServiceCheck, place: Endpoint) -> ProbeResult:
+    method, url = check.method or "GET", _url(check, place)
+    headers = [(name, value) for name, values in (check.header or {}).items() for value in values]
+    if not any(name.lower() == "user-agent" for name, _ in headers):
+        headers.append(("User-Agent", f"yurt/{VERSION}"))
+    try:
+        async with (
+            aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(force_close=True, ssl=_tls(check)),
+                timeout=aiohttp.ClientTimeout(total=None),
+                auto_decompress=False,
+            ) as session,
+            session.request(
+                method, url, data=check.body or None, headers=headers, max_redirects=REDIRECTS_MAX
+            ) as response,
+        ):
+            if response.status == 200:
+                return ProbeResult(SUCCESS, "nomad: http ok", response.status)
+            body = await response.content.read(OUTPUT_BYTES_MAX)
+            status = SUCCESS if response.status < FAILING_STATUS else FAILURE
+            return ProbeResult(status, body.decode(errors="replace"), response.status)
+    except aiohttp.ClientConnectorError as error:
+        return ProbeResult(FAILURE, f'{_verb(method)} "{url}": {_dial_text(place, error.os_error)}')
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        return ProbeResult(FAILURE, f'{_verb(method)} "{url}": {str(error) or type(error).__name__}')
+
+
+def _tls(check: ServiceCheck) -> ssl.SSLContext | bool:
+    if not check.tls_skip_verify:
+        return True
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _url(check: ServiceCheck, place: Endpoint) -> str:
+    path = check.path if check.path.startswith("/") else f"/{check.path}"
+    return f"{check.protocol or 'http'}://{_host_port(place)}{path}"
+
+
+def _host_port(place: Endpoint) -> str:
+    ip = place.ip or LOCAL
+    return f"[{ip}]:{place.port}" if ":" in ip and ip_address(ip).version == 6 else f"{ip}:{place.port}"
+
+
+def _dial_text(place: Endpoint, error: OSError) -> str:
+    """What Go says when it cannot connect."""
+    number = error.errno if error.errno in errno.errorcode else None
+    reason = os.strerror(number).lower() if number is not None else str(error)
+    return f"dial tcp {_host_port(place)}: connect: {reason}"
+
+
+def _timeout_text(check: ServiceCheck, place: Endpoint) -> str:
+    if check.type != "http":
+        return f"dial tcp {_host_port(place)}: i/o timeout"
+    return f'{_verb(check.method or "GET")} "{_url(check, place)}": context deadline exceeded'
+
+
+def _verb(method: str) -> str:
+    return method[:1].upper() + method[1:].lower()
