@@ -70,6 +70,21 @@ class TemplateSettings(msgspec.Struct, frozen=True, kw_only=True):
     wait_bound_max: Nanoseconds | None = None
 
 
+class ArtifactSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits on what is fetched for tasks; 0 is no limit.
+
+    Below `file_roots` files of this machine may be fetched; `inspects` looks for links that lead out.
+    """
+
+    http_read_timeout_s: float = 1800.0
+    http_max_bytes: int = 100 * 10**9
+    git_timeout_s: float = 1800.0
+    unpacked_files_max: int = 4096
+    unpacked_bytes_max: int = 100 * 10**9
+    inspects: bool = True
+    file_roots: tuple[str, ...] = ()
+
+
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a node agent; the config loader fills them in, the agent never reads files for them.
 
@@ -125,5 +140,6 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     env_denylist: tuple[str, ...] = DEFAULT_ENV_DENYLIST
     service_discovery: bool = True
     template: TemplateSettings = TemplateSettings()
+    artifact: ArtifactSettings = ArtifactSettings()
     # Driver name → the `config` of its plugin block.
     driver_configs: dict[str, dict[str, Any]] = {}

@@ -5,6 +5,7 @@ from typing import Any
 
 from yurt.agent.settings import (
     DEFAULT_ENV_DENYLIST,
+    ArtifactSettings,
     ClientSettings,
     GcSettings,
     Reserved,
@@ -84,6 +85,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         env_denylist=tuple(denied) or DEFAULT_ENV_DENYLIST,
         service_discovery=client.nomad_service_discovery,
         template=_template_settings(client),
+        artifact=_artifact_settings(client),
         driver_configs=_driver_configs(config, options),
     )
 
@@ -97,6 +99,20 @@ def _template_settings(client: ClientConfig) -> TemplateSettings:
         wait_max=nanoseconds(template.wait.max_s),
         wait_bound_min=None if bounds is None or bounds.min_s is None else nanoseconds(bounds.min_s),
         wait_bound_max=None if bounds is None or bounds.max_s is None else nanoseconds(bounds.max_s),
+    )
+
+
+def _artifact_settings(client: ClientConfig) -> ArtifactSettings:
+    artifact = client.artifact
+    return ArtifactSettings(
+        http_read_timeout_s=artifact.http_read_timeout_s,
+        http_max_bytes=artifact.http_max_bytes,
+        git_timeout_s=artifact.git_timeout_s,
+        unpacked_files_max=artifact.decompression_file_count_limit,
+        unpacked_bytes_max=artifact.decompression_bytes_limit,
+        inspects=not artifact.disable_artifact_inspection,
+        # Each is a path after what may be done with it: `d:r:/srv/files`.
+        file_roots=tuple(path.rpartition(":")[2] for path in artifact.filesystem_isolation_extra_paths),
     )
 
 

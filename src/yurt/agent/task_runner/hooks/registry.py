@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from yurt.agent.task_runner.hook import HookFactory
-from yurt.agent.task_runner.hooks import dispatch_payload, services, task_dir, template, validate, volumes
+from yurt.agent.task_runner.hooks import (
+    artifacts,
+    dispatch_payload,
+    services,
+    task_dir,
+    template,
+    validate,
+    volumes,
+)
 
 HOOKS: tuple[HookFactory, ...] = (
     validate.make,
     task_dir.make,
     dispatch_payload.make,
     volumes.make,
+    artifacts.make,
     template.make,
     services.make,
 )

@@ -1,0 +1,1 @@
+"""Files that are fetched for tasks before they start."""
