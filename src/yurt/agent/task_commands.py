@@ -6,13 +6,18 @@ import asyncio
 import contextlib
 import os
 import signal
+import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from yurt.agent.drivers import DriverError, FsIsolation, TaskHandle
 from yurt.agent.drivers.commands import find_command
 from yurt.agent.drivers.users import find_user
+from yurt.agent.launcher import Identity
 from yurt.agent.task_runner.hook import TaskContext
+
+# A command that a signal ended has this exit code, less the signal's negative number.
+SIGNAL_EXIT_CODE = 128
 
 
 class CommandFailed(DriverError):
@@ -49,14 +54,31 @@ async def _run(
     path: str, args: Sequence[str], *, env: Mapping[str, str], context: TaskContext, timeout_s: float
 ) -> int:
     identity = await asyncio.to_thread(find_user, context.task.user) if context.task.user else None
+    process = _start([path, *args], env=env, directory=context.dir.path, identity=identity)
+    ended = asyncio.ensure_future(asyncio.to_thread(process.wait))
     try:
-        process = await asyncio.create_subprocess_exec(
-            path,
-            *args,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            cwd=context.dir.path,
+        if await context.node.sleep_until_done(timeout_s, ended):
+            raise CommandFailed(f"{path} was not done within {timeout_s:g} s")
+        code = ended.result()
+        return code if code >= 0 else SIGNAL_EXIT_CODE - code
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await asyncio.wait((ended,))
+
+
+def _start(
+    command: Sequence[str], *, env: Mapping[str, str], directory: str, identity: Identity | None
+) -> subprocess.Popen[bytes]:
+    """Start a command. The event loop's own way cannot do that as another user."""
+    try:
+        return subprocess.Popen(  # noqa: S603 - the job names it, and could run it as its task
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=directory,
             env=dict(env),
             start_new_session=True,
             user=identity.uid if identity else None,
@@ -66,16 +88,5 @@ async def _run(
     except OSError as error:
         reason = os.strerror(error.errno or 0)
         raise CommandFailed(
-            f"rpc error: code = Unknown desc = fork/exec {path}: {reason[:1].lower()}{reason[1:]}"
+            f"rpc error: code = Unknown desc = fork/exec {command[0]}: {reason[:1].lower()}{reason[1:]}"
         ) from error
-    ended = asyncio.ensure_future(process.wait())
-    try:
-        if await context.node.sleep_until_done(timeout_s, ended):
-            raise CommandFailed(f"{path} was not done within {timeout_s:g} s")
-        return await ended
-    finally:
-        ended.cancel()
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
