@@ -35,13 +35,22 @@ class Place(msgspec.Struct, frozen=True):
 
 def host_env(env: TaskEnv, directory: TaskDir) -> TaskEnv:
     """The environment with the task's directories as the machine sees them."""
-    paths = {
-        "ALLOC_DIR": directory.shared,
-        "TASK_DIR": directory.local,
-        "SECRETS_DIR": directory.secrets,
-    }
-    twins = {f"{prefix}_{name}": path for prefix in ("NOMAD", "YURT") for name, path in paths.items()}
+    paths = _directories(directory).items()
+    twins = {f"{prefix}_{name}": path for prefix in ("NOMAD", "YURT") for name, path in paths}
     return TaskEnv(env.variables | twins, env.node_values)
+
+
+def seen_by_task(path: str, env: TaskEnv, directory: TaskDir) -> Place:
+    """Where an absolute path is that the task, and `env`, see in a root of their own. Raises PathOutside."""
+    for name, host in _directories(directory).items():
+        inside = env.variables.get(f"NOMAD_{name}", "")
+        if inside and _is_below(path, inside):
+            return _placed(host + path.removeprefix(inside), directory)
+    return destination(path, env, directory)
+
+
+def _directories(directory: TaskDir) -> dict[str, str]:
+    return {"ALLOC_DIR": directory.shared, "TASK_DIR": directory.local, "SECRETS_DIR": directory.secrets}
 
 
 def destination(path: str, env: TaskEnv, directory: TaskDir) -> Place:

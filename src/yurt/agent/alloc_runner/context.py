@@ -40,6 +40,11 @@ class AllocContext:
         self._tasks: asyncio.TaskGroup | None = None
         self._background: set[asyncio.Task[None]] = set()
 
+    @property
+    def is_active(self) -> bool:
+        """Whether work can be done beside the allocation's life."""
+        return self._tasks is not None
+
     def begin(self, tasks: asyncio.TaskGroup) -> None:
         """From now on work can be done beside the allocation's life."""
         self._tasks = tasks

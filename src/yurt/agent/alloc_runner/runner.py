@@ -250,7 +250,7 @@ class AllocRunner:
             return
         if alloc.desired_status != DESIRED_RUN:
             self.stop()
-        if self._is_prepared and not self._is_ending:
+        if self._is_prepared and self._context.is_active and not self._is_ending:
             for hook in self._hooks:
                 hook.update()
         self._task_changed()

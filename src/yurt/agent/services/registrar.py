@@ -31,6 +31,20 @@ class Registrar(Protocol):
         """Make services unfindable."""
 
 
+class Announced:
+    """The services of one owner that others were told of, so that only changes are told."""
+
+    def __init__(self) -> None:
+        self._services: dict[str, ServiceRegistration] = {}
+
+    def change(self, registrar: Registrar, services: Iterable[ServiceRegistration]) -> None:
+        """Tell what is different from before; no services take all back."""
+        wanted = {service.id: service for service in services}
+        registrar.remove(self._services.keys() - wanted.keys())
+        registrar.put(service for id_, service in wanted.items() if self._services.get(id_) != service)
+        self._services = wanted
+
+
 class NoRegistrar:
     """Announces nothing."""
 

@@ -294,7 +294,7 @@ class TaskTemplates:
     async def _file_content(self, query: FileQuery) -> str | None:
         """The text of a file; None when it is not there, or not in the allocation."""
         try:
-            place = task_paths.destination(query.path, self._context.env(), self._context.dir)
+            place = task_paths.seen_by_task(query.path, self._context.env(), self._context.dir)
             content = await asyncio.to_thread(read_below, place.root, place.path, bytes_max=FILE_BYTES_MAX)
         except (OSError, PathEscapes, PathOutside):
             return None

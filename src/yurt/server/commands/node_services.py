@@ -42,8 +42,12 @@ class NodeServices:
         for service in request.services:
             _check(service)
             alloc = state.allocs.get(service.alloc_id)
-            if alloc is not None and alloc.node_id == node.id and alloc.namespace == service.namespace:
-                own.append(replace(service, node_id=node.id, datacenter=node.datacenter, job_id=alloc.job_id))
+            if alloc is None or alloc.node_id != node.id or alloc.namespace != service.namespace:
+                continue
+            stated = replace(service, node_id=node.id, datacenter=node.datacenter, job_id=alloc.job_id)
+            # A restarted node says again what is known already; that need not go to the log.
+            if not _is_known(stated, state.services.get(service.id)):
+                own.append(stated)
         if not own:
             return ServicesChanged(index=state.index)
         entry = entries.UpsertServices(at=self._context.clock.now_ns(), services=tuple(own))
@@ -93,6 +97,12 @@ class NodeServices:
         else:
             services = [service for service in table if service.namespace == request.namespace]
         return ServicesFound(index=table.index, services=tuple(services))
+
+
+def _is_known(service: ServiceRegistration, known: ServiceRegistration | None) -> bool:
+    return known is not None and known == replace(
+        service, create_index=known.create_index, modify_index=known.modify_index
+    )
 
 
 def _check_count(count: int) -> None:

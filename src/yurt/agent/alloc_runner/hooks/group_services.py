@@ -5,6 +5,7 @@ from __future__ import annotations
 from yurt.agent.alloc_runner.context import AllocContext
 from yurt.agent.alloc_runner.hook import AllocHook, SetupFailed
 from yurt.agent.services.addresses import NoAddress
+from yurt.agent.services.registrar import Announced
 from yurt.agent.services.registrations import native, registration
 from yurt.model.service_registration import ServiceRegistration
 from yurt.observe.logger import get_logger
@@ -19,7 +20,7 @@ class GroupServicesHook(AllocHook):
 
     def __init__(self, context: AllocContext) -> None:
         self._context = context
-        self._known: set[str] = set()
+        self._announced = Announced()
 
     async def prerun(self) -> None:
         """Fail for services without an address."""
@@ -37,11 +38,11 @@ class GroupServicesHook(AllocHook):
 
     async def prekill(self) -> None:
         """Nobody should come here any more."""
-        self._take_back()
+        self._announce([])
 
     async def postrun(self) -> None:
         """Nobody is here any more."""
-        self._take_back()
+        self._announce([])
 
     def _registrations(self) -> list[ServiceRegistration]:
         services = native(self._context.group.services)
@@ -51,15 +52,7 @@ class GroupServicesHook(AllocHook):
         return [registration(service, owner, node) for service in services]
 
     def _announce(self, services: list[ServiceRegistration]) -> None:
-        ids = {service.id for service in services}
-        registrar = self._context.node.services
-        registrar.remove(self._known - ids)
-        registrar.put(services)
-        self._known = ids
-
-    def _take_back(self) -> None:
-        self._context.node.services.remove(self._known)
-        self._known = set()
+        self._announced.change(self._context.node.services, services)
 
 
 def make(context: AllocContext) -> AllocHook | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from yurt.agent import task_events
 from yurt.agent.drivers import TaskHandle
 from yurt.agent.services.addresses import NoAddress
+from yurt.agent.services.registrar import Announced
 from yurt.agent.services.registrations import Owner, native, registration
 from yurt.agent.task_runner.hook import TaskContext, TaskHook
 from yurt.model.service_registration import ServiceRegistration
@@ -18,7 +19,7 @@ class ServicesHook(TaskHook):
     def __init__(self, context: TaskContext) -> None:
         self._context = context
         self._handle: TaskHandle | None = None
-        self._known: set[str] = set()
+        self._announced = Announced()
 
     async def poststart(self, handle: TaskHandle) -> None:
         """Announce them; the driver may have given the task an address of its own."""
@@ -55,15 +56,11 @@ class ServicesHook(TaskHook):
             except NoAddress as error:
                 text = f"unable to get address for service {service.name!r}: {error}"
                 context.emit(task_events.hook_trouble(context.node.clock.now_ns(), text=text))
-        ids = {service.id for service in services}
-        context.node.services.remove(self._known - ids)
-        context.node.services.put(services)
-        self._known = ids
+        self._announced.change(context.node.services, services)
 
     def _take_back(self) -> None:
         self._handle = None
-        self._context.node.services.remove(self._known)
-        self._known = set()
+        self._announced.change(self._context.node.services, ())
 
 
 def make(context: TaskContext) -> TaskHook | None:
