@@ -197,7 +197,7 @@ async def test_a_task_without_its_supervisor_is_started_anew(node: RealNode) -> 
     await node.servers.until(lambda: len(kinds(node, alloc.id)) > 4)
 
     assert kinds(node, alloc.id)[3:] == ["Failed Restoring Task", "Started"]
-    while len(node.pids("a1")) < 2:  # the task writes its pid a moment after it was started
+    while len(node.pids("a1")) < 2:  # noqa: ASYNC110 - the task notes its start a little later
         await asyncio.sleep(0.01)
     assert len(node.pids("a1")) == 2
     assert node.servers.reports[alloc.id].task_states["t"].restarts == 0
