@@ -68,8 +68,8 @@ def run(config: AgentConfig, reload: Callable[[], AgentConfig] | None = None) ->
 def _calm_collector() -> None:
     """Look for reference cycles less often: State holds millions of objects and makes none.
 
-    Each full look visits every object; at the interpreter's own pace that costs a sixth of the time
-    spent on registering jobs once there are ten thousand.
+    Each full look visits every object; at the interpreter's own pace that costs about a quarter of the
+    time spent on registering jobs once there are ten thousand.
     """
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER_OBJECTS, COLLECT_OLDER_AFTER, COLLECT_ALL_AFTER)
