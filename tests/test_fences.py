@@ -43,6 +43,7 @@ MAY_SEE: dict[str, set[str]] = {
     "config": {"agent.settings", "cli.agent_flags", "errors", "jobspec", "model", "sockaddr", "version"},
     "cli": {"config", "errors", "jobspec", "model", "sdk", "version"},
     "start_banner": {"config", "version"},
+    "rehearsal": {"api", "clock", "log", "model", "scheduler", "server", "state"},
     "main_agent": {
         "agent",
         "api",
@@ -52,6 +53,7 @@ MAY_SEE: dict[str, set[str]] = {
         "log",
         "model",
         "observe",
+        "rehearsal",
         "scheduler",
         "server",
         "start_banner",

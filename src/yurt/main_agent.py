@@ -31,6 +31,7 @@ from yurt.errors import YurtError
 from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
 from yurt.observe import logger as log_setup
 from yurt.observe.logger import get_logger
+from yurt.rehearsal import rehearse
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
 from yurt.server.settings import ServerSettings
@@ -145,6 +146,7 @@ class _Agent:
             return None
         server = await Server.open(server_settings(self._config, keeps=self._keeps), self._clock, self._rng)
         parts.push_async_callback(server.close)
+        await rehearse(self._clock)
         return server
 
     async def _open_client(

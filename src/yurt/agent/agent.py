@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,7 +20,7 @@ from yurt.agent.drivers import Driver, DriverContext, load_drivers
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
-from yurt.agent.launcher import LauncherClient, TaskKey
+from yurt.agent.launcher import LauncherClient, LauncherUnavailable, TaskKey
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity, load_identity
 from yurt.agent.node_meta import NodeMeta, load_meta, store_meta
@@ -241,6 +242,7 @@ class NodeAgent:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
                 self._restore()
+                tasks.create_task(self._prepare_launcher(), name="launcher")
                 tasks.create_task(self._registration.run(), name="registration")
                 tasks.create_task(self._follow_allocs(), name="follow-allocs")
                 tasks.create_task(self._send_reports(), name="reports")
@@ -255,6 +257,12 @@ class NodeAgent:
                         await self._end_allocs()
         finally:
             self._tasks = None
+
+    async def _prepare_launcher(self) -> None:
+        """Spare the first task the start of the launcher; without one, that task says what is wrong."""
+        if self._launcher is not None:
+            with contextlib.suppress(LauncherUnavailable):
+                await self._launcher.prepare()
 
     async def close(self) -> None:
         """Let go of everything; in dev mode, end it. Call when `run` has ended."""

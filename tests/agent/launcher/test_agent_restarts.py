@@ -201,6 +201,18 @@ async def test_a_killed_launcher_is_replaced_and_its_tasks_go_on(
     assert (await before.kill(signal.SIGTERM, grace_s=60)).signal == signal.SIGTERM
 
 
+async def test_a_prepared_launcher_serves_the_first_start(launcher: LauncherClient, shell: ShellTask) -> None:
+    await launcher.prepare()
+    prepared = read_record(str(launcher.directory / "launcher"))
+    await launcher.prepare()
+
+    task = await launcher.start(shell("exit 3"))
+
+    assert (await task.wait()).exit_code == 3
+    assert prepared is not None
+    assert read_record(str(launcher.directory / "launcher")) == prepared
+
+
 async def test_a_launcher_of_another_version_is_replaced(
     launcher: LauncherClient, shell: ShellTask, tmp_path: Path
 ) -> None:

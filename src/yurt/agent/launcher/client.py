@@ -61,6 +61,11 @@ class LauncherClient:
         """The state folder, which only the agent's user can see into."""
         return self._directory
 
+    async def prepare(self) -> None:
+        """Have a launcher at work before the first task needs one. Raises LauncherUnavailable."""
+        await self._replace_old_launcher()
+        await self._start_launcher(self._launchers_started)
+
     async def start(self, spec: LaunchSpec) -> RunningTask:
         """Start the task, or attach to it when its key was started before.
 
