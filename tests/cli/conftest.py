@@ -18,6 +18,7 @@ SELF = {
 def server() -> Iterator[ReplayServer]:
     replay = ReplayServer()
     replay.on("GET", "/v1/agent/self", SELF)
+    replay.on("HEAD", "/ui/", b"")
     yield replay
     replay.close()
 

@@ -16,11 +16,20 @@ from typing import Any, NamedTuple
 
 from tests.cli.command_line import substitute
 from tests.cli.transcripts import Step, Transcript, read_transcript
+from tests.support.pseudo_terminal import on_terminal
 from tests.support.real_agent import RealAgent
 
 SETTLE_TIMEOUT_S = 60.0
 COMMAND_TIMEOUT_S = 120.0
 MONITOR_LINES = 2
+# In these scenarios tasks fail and are tried again for minutes before the recording goes on.
+RETRIES_LEFT_OUT = {
+    "job-dispatch": (
+        'group "work" {',
+        'group "work" {\n restart { attempts = 0 }\n reschedule {\n attempts = 0\n unlimited = false\n }',
+    ),
+}
+PROMPT = r"\[y/N\]"
 
 
 class Played(NamedTuple):
@@ -66,7 +75,7 @@ class ScenarioPlayer:
         """Play a recorded scenario step by step, up to the command `until`."""
         transcript: Transcript = read_transcript(scenario)
         for name, text in transcript.files.items():
-            (directory / name).write_text(text)
+            (directory / name).write_text(text.replace(*RETRIES_LEFT_OUT.get(scenario, ("", ""))))
         variables: dict[str, str] = {}
         last_output = ""
         for step in transcript.steps:
@@ -105,11 +114,23 @@ class ScenarioPlayer:
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("YURT_", "NOMAD_"))
         }
-        environment |= {"NOMAD_ADDR": self._agent.address, "TZ": "UTC"}
+        # The recorded agent has a web UI that its commands point to.
+        environment |= {"NOMAD_ADDR": self._agent.address, "TZ": "UTC", "NOMAD_CLI_SHOW_HINTS": "true"}
         environment |= dict(word.split("=", 1) for word in words[:program])
         options = dict(option.partition(" ")[::2] for option in step.options)
+        arguments = [sys.executable, "-m", "yurt.cli.main", *words[program + 1 :]]
+        stdin: str | None = options.get("stdin", "").replace("\\n", "\n")
+        if "terminal" in options:
+            with on_terminal(
+                arguments, environment=environment, directory=directory, lines=50, columns=200
+            ) as terminal:
+                if stdin:
+                    terminal.wait_for(PROMPT)
+                    terminal.type(stdin)
+                exit_code = terminal.wait_for_end(COMMAND_TIMEOUT_S)
+                return Played(step, command, terminal.output.decode().replace("\r\n", "\n"), "", exit_code)
         process = subprocess.Popen(
-            [sys.executable, "-m", "yurt.cli.main", *words[program + 1 :]],
+            arguments,
             cwd=directory,
             env=environment,
             stdin=subprocess.PIPE,
@@ -117,7 +138,6 @@ class ScenarioPlayer:
             stderr=subprocess.PIPE,
             text=True,
         )
-        stdin: str | None = options.get("stdin", "").replace("\\n", "\n")
         if "stop-after" in options:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.communicate(stdin, timeout=float(options["stop-after"]))
@@ -151,7 +171,7 @@ _VOLATILE = (
     (r"(periodic|dispatch)-\d{10}(-ID)?", r"\1-SUFFIX"),
     (r"(?i)(index\"?:?|check-index|index +=|state value) [1-9]\d*", r"\1 N"),
     (r"(Time\"?:?) \d{19}", r"\1 NS"),
-    (r"127\.0\.0\.1:\d{4,5}", "HOST:PORT"),
+    (r"\b\d+\.\d+\.\d+\.\d+:\d{4,5}", "HOST:PORT"),
     (r"/home/me/jobs|/\S+(?=/missing)", "CWD"),
     (r"stat /\S*/UUID/", "stat ALLOC/"),
     (r"\d+/\d+ MHz", "CPU"),

@@ -14,6 +14,7 @@ SCENARIOS = (
     "deployment-auto-revert",
     "deployment-canary",
     "eval",
+    "job-dispatch",
     "job-errors",
     "job-history",
     "job-inspect",
@@ -30,6 +31,7 @@ SCENARIOS = (
     "namespace",
     "node-status",
     "operator",
+    "service",
     "usage",
     # Last, as a node remembers its drains.
     "node-drain",

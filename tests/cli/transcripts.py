@@ -66,11 +66,12 @@ def _read_step(lines: list[str], position: int, command: str) -> tuple[Step, int
             while not lines[end].startswith("--- "):
                 end += 1
             text = "\n".join(lines[position:end])
+            text = re.sub(r"<ESC(\[[0-9;]*m)>", "\033\\1", text)
             streams[stream] = as_yurt(text if note else text + "\n")
             position = end
     exit_code = int(lines[position].removeprefix("--- exit "))
-    streams["stdout"] += re.sub(r"<ESC(\[[0-9;]*m)>", "\033\\1", streams["terminal"])
-    return Step(command, tuple(options), streams["stdout"], streams["stderr"], exit_code), position + 1
+    stdout = streams["stdout"] + streams["terminal"]
+    return Step(command, tuple(options), stdout, streams["stderr"], exit_code), position + 1
 
 
 def as_yurt(text: str) -> str:

@@ -78,7 +78,8 @@ class ReplayServer:
         self._thread.join()
 
     def _reply(self, request: Request, target: str) -> Reply:
-        self.requests.append(request)
+        if request.method != "HEAD":  # which only asks whether something is there
+            self.requests.append(request)
         for key in ((request.method, target), (request.method, request.path)):
             replies = self._routes.get(key)
             if replies:
@@ -117,9 +118,10 @@ class ReplayServer:
                 body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                if self.command != "HEAD":
+                    self.wfile.write(body)
 
-            do_GET = do_PUT = do_POST = do_DELETE = _serve
+            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _serve
 
             def log_message(self, format: str, *arguments: object) -> None:
                 pass

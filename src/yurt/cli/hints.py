@@ -1,5 +1,6 @@
 """The line that points to the web UI."""
 
+from http import HTTPStatus
 from urllib.parse import quote
 
 from yurt.cli.command import Session
@@ -13,7 +14,8 @@ def show_hint(
 ) -> None:
     """Print `text` and the address of a page of the web UI, unless hints are off; `opens` also opens it.
 
-    The environment decides first, then the agent; an agent that may not be asked gives no hint.
+    The environment decides first, then the agent; an agent that may not be asked, or that serves no web UI,
+    gives no hint.
     `more_follows` keeps the line apart from a monitor's output.
     """
     url = f"{session.client.address}/ui/{path}"
@@ -51,4 +53,13 @@ def _are_hints_on(session: Session) -> bool:
         ui = agent.read_self(session.client).value.config.ui
     except SdkError:
         return False
-    return ui.enabled and ui.show_cli_hints
+    return ui.enabled and ui.show_cli_hints and serves_ui(session)
+
+
+def serves_ui(session: Session) -> bool:
+    """Whether the agent has a web UI: its settings may allow one that its build does not have."""
+    try:
+        status, _, _ = session.client.exchange("HEAD", "/ui/")
+    except SdkError:
+        return False
+    return status < HTTPStatus.BAD_REQUEST

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError, failing_as
-from yurt.cli.hints import open_in_browser
+from yurt.cli.hints import open_in_browser, serves_ui
 from yurt.cli.options import Flag, GeneralOptions
 from yurt.sdk import search
 
@@ -22,6 +22,11 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Open a page, or print its address."""
     if len(arguments) > 1:
         raise UsageError("This command takes no or one optional argument: <identifier>")
+    if not serves_ui(session):
+        raise CommandError(
+            f"The agent at {session.client.address} serves no web UI; "
+            "'yurt top' and 'yurt status' show the cluster in the terminal"
+        )
     url = session.client.address + (_page(session, arguments[0]) if arguments else "")
     if options.show_url:
         session.console.output(f"URL for web UI: {url}")
