@@ -57,7 +57,7 @@ def run(config: AgentConfig, reload: Callable[[], AgentConfig] | None = None) ->
     Raises YurtError with one clear line if it cannot start.
     """
     log_setup.configure(config.log_level, json=config.log_json, stream=sys.stdout)
-    _calm_collector()
+    calm_collector()
     with contextlib.ExitStack() as cleanup:
         keeps = bool(config.data_dir)
         if not keeps:
@@ -66,7 +66,7 @@ def run(config: AgentConfig, reload: Callable[[], AgentConfig] | None = None) ->
             return runner.run(_Agent(config, reload, keeps=keeps).run())
 
 
-def _calm_collector() -> None:
+def calm_collector() -> None:
     """Look for reference cycles less often: State holds millions of objects and makes none.
 
     Each full look visits every object; at the interpreter's own pace that costs about a quarter of the

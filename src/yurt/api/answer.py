@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import msgspec
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from yurt.api.call import Call
 from yurt.api.rows import ROWS_PER_SLICE, Rows
+from yurt.api.streamed import StreamedResponse
 
 JSON_TYPE = "application/json"
 TEXT_TYPE = "text/plain; charset=utf-8"
@@ -81,7 +82,7 @@ def render(answer: Answer, call: Call) -> Response:
         headers["Content-Encoding"] = coding
     if stream is not None:
         parts = _compressed(stream, coding) if coding else stream
-        return StreamingResponse(parts, status_code=answer.status, headers=headers)
+        return StreamedResponse(parts, status_code=answer.status, headers=headers)
     if coding and body:
         squeeze = _compressor(coding)
         body = squeeze.compress(body) + squeeze.flush()

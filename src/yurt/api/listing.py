@@ -16,6 +16,8 @@ from yurt.api.filter import Filter, FilterFailed, FilterUnreadable, compile_filt
 
 # Sorting or filtering so many takes a few milliseconds: what others may have to wait for.
 ITEMS_PER_SLICE = 4096
+# An expression may decode parts of each object.
+FILTERED_PER_SLICE = 1024
 PER_PAGE_MAX = 2**31 - 1
 
 T = TypeVar("T")
@@ -117,11 +119,12 @@ async def listed(
     `items` is copied at once, so that the page shows one moment however long it takes. Raises HttpError
     where the filter does not fit.
     """
+    most = max(page.size, 0)
     found: list[T] = []
-    async for item in _wanted(list(items), page, order, where, filter_status):
-        if page.size and len(found) >= page.size:
-            return found, order.token(item)
-        found.append(item)
+    async for part in _wanted(list(items), page, order, where, filter_status):
+        found += part
+        if page.size and len(found) > most:
+            return found[:most], order.token(found[most])
     return found, ""
 
 
@@ -130,7 +133,7 @@ async def count_of(items: Iterable[T], wanted: Filter | None, where: Callable[[T
     page = Page(size=0, token="", backwards=False, wanted=wanted)
     total = 0
     for part in await _sorted_parts(list(items), page, None, where):
-        total += sum(_passes(item, wanted, 400) for item in part)
+        total += len(part if wanted is None else _passing(part, wanted, 400))
         await asyncio.sleep(0)
     return total
 
@@ -141,14 +144,16 @@ async def _wanted(
     order: Order[T],
     where: Callable[[T], bool] | None,
     filter_status: int,
-) -> AsyncIterator[T]:
+) -> AsyncIterator[list[T]]:
+    """What is wanted of `items`, in order, a slice at a time."""
     parts = await _sorted_parts(items, page, order, where)
     merged = iter(parts[0]) if len(parts) == 1 else heapq.merge(*parts, key=order.key, reverse=page.backwards)
-    while part := list(islice(merged, ITEMS_PER_SLICE)):
-        for item in part:
-            if _passes(item, page.wanted, filter_status):
-                yield item
-        if len(part) == ITEMS_PER_SLICE:
+    at_once = ITEMS_PER_SLICE if page.wanted is None else FILTERED_PER_SLICE
+    # One more than the page holds is looked for: it names the next page.
+    most = max(page.size, 0) + 1 if page.size else None
+    while part := list(islice(merged, at_once)):
+        yield part if page.wanted is None else _passing(part, page.wanted, filter_status, most=most)
+        if len(part) == at_once:
             await asyncio.sleep(0)
 
 
@@ -176,8 +181,9 @@ def _is_from(key: Key, start: Key, backwards: bool) -> bool:
     return key <= start if backwards else key >= start
 
 
-def _passes(item: object, wanted: Filter | None, status: int) -> bool:
+def _passing(items: Sequence[T], wanted: Filter, status: int, *, most: int | None = None) -> list[T]:
+    """The first `most` items that a filter lets through. Raises HttpError where it does not fit."""
     try:
-        return wanted is None or wanted.matches(item)
+        return list(islice(filter(wanted.matches, items), most))
     except FilterFailed as error:
         raise HttpError(status, f"failed to read result page: {error}") from None

@@ -31,6 +31,9 @@ STEPS_MAX = 10_000
 COMPILED_MAX = 1024
 """How many compiled patterns are remembered."""
 
+MOVES_MAX = 512
+"""How many moves of a compiled pattern are remembered from one text to the next."""
+
 
 class _Consume(msgspec.Struct):
     """Take one character of a set and go on with the next step."""
@@ -56,6 +59,11 @@ class _Accept(msgspec.Struct):
 
 _Step = _Consume | _Check | _Fork | _Accept
 
+_Place = tuple[frozenset[int], str]
+"""The steps that wait for a character, and a character of the kind that was before; empty at the start."""
+
+_START: _Place = (frozenset(), "")
+
 
 @lru_cache(maxsize=COMPILED_MAX)
 def compile_regexp(pattern: str) -> Regexp:
@@ -67,24 +75,42 @@ def compile_regexp(pattern: str) -> Regexp:
 
 
 class Regexp:
-    """A compiled pattern."""
+    """A compiled pattern.
+
+    Where a match may be in the pattern, and what each character makes of that, is remembered: the same
+    few moves serve text after text.
+    """
 
     def __init__(self, steps: list[_Step]) -> None:
         self._steps = steps
+        self._moves: dict[tuple[_Place, str], _Place | None] = {}
 
     def matches(self, text: str) -> bool:
         """Whether the pattern matches anywhere in `text`."""
-        waiting: list[int] = []
-        for at in range(len(text) + 1):
-            # A match may start at every place, so the first step joins those that wait.
-            taking, accepted = self._settle([*waiting, 0], text, at)
-            if accepted:
+        if len(self._moves) > MOVES_MAX:
+            self._moves = {}
+        moves = self._moves
+        place = _START
+        for character in (*text, ""):
+            key = (place, character)
+            try:
+                following = moves[key]
+            except KeyError:
+                following = moves[key] = self._move(place, character)
+            if following is None:
                 return True
-            if at == len(text):
-                return False
-            character = text[at]
-            waiting = [number + 1 for number, wanted in taking if is_in(character, wanted)]
+            place = following
         return False
+
+    def _move(self, place: _Place, character: str) -> _Place | None:
+        """Where a match may be behind `character`, which is empty at the end; None once there is one."""
+        waiting, before = place
+        # A match may start at every place, so the first step joins those that wait.
+        taking, accepted = self._settle([*waiting, 0], before + character, len(before))
+        if accepted:
+            return None
+        following = (number + 1 for number, wanted in taking if character and is_in(character, wanted))
+        return frozenset(following), _side(character)
 
     def _settle(self, numbers: list[int], text: str, at: int) -> tuple[list[tuple[int, CharacterSet]], bool]:
         """Follow all steps that take no character; give those that wait for one."""
@@ -196,6 +222,13 @@ def holds(kind: str, text: str, at: int) -> bool:
             return at == len(text) or text[at] == "\n"
     boundary = _is_word(text[at - 1 : at] if at else "") != _is_word(text[at : at + 1])
     return boundary == (kind == "word")
+
+
+def _side(character: str) -> str:
+    """A character that assertions take for `character`."""
+    if _is_word(character):
+        return "w"
+    return "\n" if character == "\n" else " "
 
 
 def _is_word(character: str) -> bool:

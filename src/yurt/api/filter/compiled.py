@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from yurt.api.filter.errors import FilterFailed
 from yurt.api.filter.parse import parse_filter
 from yurt.api.filter.syntax import Both, Either, Expression, Match, Not, Quantified
-from yurt.api.filter.values import MISSING, Names, contains, equals, find, is_empty
+from yurt.api.filter.values import MISSING, Names, contains, equals, finder, is_empty
 from yurt.model.regexp import BadRegexp, Regexp, compile_regexp
 
 # Clients repeat the same few expressions, with every blocking query.
@@ -56,12 +56,12 @@ def _test_of(expression: Expression) -> _Test:
 
 def _match_test(match: Match) -> _Test:
     holds = _TESTS[match.operator](match.value)
-    path, negated = match.selector.path, match.negated
+    find, negated = finder(match.selector.path), match.negated
     # What is not there is empty and nil, and otherwise matches nothing.
     when_missing = (match.operator in ("empty", "nil")) != negated
 
     def test(value: object, names: Names) -> bool:
-        found = find(value, path, names)
+        found = find(value, names)
         return when_missing if found is MISSING else holds(found) != negated
 
     return test
@@ -96,10 +96,11 @@ _TESTS: Mapping[str, Callable[[str], Callable[[Any], bool]]] = {
 def _quantified_test(quantified: Quantified) -> _Test:
     inner = _test_of(quantified.inner)
     path, key_name, item_name = quantified.selector.path, quantified.key_name, quantified.item_name
+    find = finder(path)
     decide = all if quantified.every else any
 
     def test(value: object, names: Names) -> bool:
-        found = find(value, path, names)
+        found = find(value, names)
         if found is MISSING or found is None:
             return quantified.every
         pairs: Iterable[tuple[object, object]]

@@ -53,6 +53,24 @@ def find(value: Any, path: tuple[str, ...], names: Names) -> Any:  # noqa: ANN40
     return value
 
 
+def finder(path: tuple[str, ...]) -> Callable[[Any, Names], Any]:
+    """Give `find` for one path. Most paths are one member of one kind of object: those are looked up once."""
+    if len(path) > 1:
+        return lambda value, names: find(value, path, names)
+    member = path[0]
+    known: dict[type, Callable[[Any], Any]] = {}
+
+    def find_member(value: Any, names: Names) -> Any:  # noqa: ANN401 - any part of an object
+        getter = known.get(type(value))
+        if getter is not None and member not in names:
+            return getter(value)
+        if isinstance(value, msgspec.Struct) and member in _getters(type(value)):
+            known[type(value)] = _getters(type(value))[member]
+        return find(value, path, names)
+
+    return find_member
+
+
 def equals(found: Any, text: str) -> bool:  # noqa: ANN401 - any part of an object
     """Whether a value equals a text read as the value's type. Raises FilterFailed if it cannot be."""
     if isinstance(found, str):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from yurt.model.alloc import (
     Allocation,
@@ -15,14 +14,13 @@ from yurt.model.alloc import (
     DesiredTransition,
     NetworkStatus,
     RescheduleTracker,
-    decode_task_states,
 )
 from yurt.model.alloc_metric import AllocMetric
 from yurt.model.allocated import AllocatedResources
 from yurt.model.job import Job
 from yurt.model.resources import Resources
 from yurt.model.task_events import display_message
-from yurt.model.task_state import TaskEvent, TaskState
+from yurt.model.task_state import TASK_PENDING, TaskEvent
 from yurt.model.wire import Nanoseconds, SparseWire, Time, Wire
 
 _decode_metric = msgspec.msgpack.Decoder(AllocMetric).decode
@@ -35,14 +33,17 @@ class TaskEventView(TaskEvent, frozen=True, kw_only=True, omit_defaults=False):
 class TaskStateView(Wire, frozen=True, kw_only=True):
     """A task state with every member."""
 
-    state: str
-    failed: bool
-    restarts: int
-    last_restart: Time
-    started_at: Time
-    finished_at: Time
-    events: tuple[TaskEventView, ...] | None
-    paused: str
+    state: str = TASK_PENDING
+    failed: bool = False
+    restarts: int = 0
+    last_restart: Time = None
+    started_at: Time = None
+    finished_at: Time = None
+    events: tuple[TaskEventView, ...] | None = None
+    paused: str = ""
+
+
+_decode_views = msgspec.msgpack.Decoder(dict[str, TaskStateView]).decode
 
 
 class AllocView(SparseWire, frozen=True, kw_only=True):
@@ -214,34 +215,14 @@ def task_state_views(encoded: bytes, *, with_messages: bool = True) -> dict[str,
     """Show task states with every member, their events told in words."""
     if not encoded:
         return None
-    return {
-        name: _task_state_view(state, with_messages=with_messages)
-        for name, state in decode_task_states(encoded).items()
-    }
-
-
-def _task_state_view(state: TaskState, *, with_messages: bool) -> TaskStateView:
-    return TaskStateView(
-        state=state.state,
-        failed=state.failed,
-        restarts=state.restarts,
-        last_restart=state.last_restart,
-        started_at=state.started_at,
-        finished_at=state.finished_at,
-        events=(
-            tuple(_event_view(event, with_messages=with_messages) for event in state.events)
-            if state.events is not None
-            else None
-        ),
-        paused=state.paused,
-    )
-
-
-def _event_view(event: TaskEvent, *, with_messages: bool) -> TaskEventView:
-    members: Mapping[str, Any] = msgspec.structs.asdict(event)
-    if not with_messages:
-        return TaskEventView(**members)
-    return TaskEventView(**{**members, "display_message": display_message(event)})
+    # State's encoding leaves out what is empty; these types put it back. There are many events in a long
+    # list, so they are not copied a second time to get their message: nobody else has them yet.
+    views = _decode_views(encoded)
+    if with_messages:
+        for view in views.values():
+            for event in view.events or ():
+                force_setattr(event, "display_message", display_message(event))
+    return views
 
 
 @lru_cache(maxsize=4096)
