@@ -35,6 +35,14 @@ class Recorded:
         """One object as it is now."""
         return self._objects[kind][object_id]
 
+    def work_on(self, node_name: str) -> Counter[tuple[str, int]]:
+        """What a node should run: allocations by group and job version."""
+        return Counter(
+            (one["TaskGroup"], one["JobVersion"])
+            for one in self._objects["Allocations"].values()
+            if one["NodeName"] == node_name and one["DesiredStatus"] == "run"
+        )
+
     def allocs(self, *, names: bool) -> Outline:
         return Counter(_recorded_alloc(one, names=names) for one in self._objects["Allocations"].values())
 

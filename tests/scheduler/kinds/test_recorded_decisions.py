@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,7 @@ class Replay:
         self.recording: Recording = json.loads((RECORDINGS / f"{name}.json").read_text())
         self.cluster = RecordedCluster(self.recording)
         self.recorded = outlines.Recorded()
+        self._twins: dict[str, str] = {}
 
     def play(self, number: int) -> None:
         """Play one step, up to the moment its outcome was recorded."""
@@ -123,9 +125,9 @@ class Replay:
                 if not isinstance(step["Response"], str):
                     cluster.register_job(job)
             case "nodes stop heartbeating", {"Nodes": names}:
-                cluster.fall_silent(names)
+                cluster.fall_silent([self._twin(name) for name in names])
             case "nodes come back", {"Nodes": names}:
-                cluster.come_back(names)
+                cluster.come_back([self._twin(name) for name in names])
             case "register nodes", list(nodes):
                 cluster.register_nodes(nodes)
             case "register three jobs", list(jobs):
@@ -154,6 +156,20 @@ class Replay:
                 cluster.set_eligibility(node_id, body["Eligibility"])
             case ["PUT", "node", node_id, "drain"]:
                 cluster.drain(node_id, body["DrainSpec"], mark_eligible=body.get("MarkEligible", False))
+
+    def _twin(self, name: str) -> str:
+        """Our node that stands for a recorded one: of nodes alike, chance has filled either first."""
+        if name not in self._twins:
+            here: dict[str, Counter[tuple[str, int]]] = {
+                node.name: Counter() for node in self.cluster.state.nodes
+            }
+            for alloc in self.cluster.state.allocs:
+                if alloc.desired_status == "run":
+                    here[alloc.node_name][alloc.task_group, alloc.job.version] += 1
+            there = self.recorded.work_on(name)
+            alike = [ours for ours, work in here.items() if work == there]
+            self._twins[name] = name if name in alike or not alike else alike[0]
+        return self._twins[name]
 
     def _alloc(self, recorded_id: str) -> Allocation:
         """Our allocation that stands for a recorded one."""

@@ -30,6 +30,7 @@ from yurt.model.deployment import DeploymentState
 from yurt.model.job import BATCH, Job
 from yurt.model.policies import DisconnectStrategy, ReschedulePolicy, UpdateStrategy
 from yurt.model.times import MINUTE_NS, SECOND_NS, time_text
+from yurt.scheduler.reconcile import group
 from yurt.scheduler.reconcile.changes import LOST, MIGRATING, NOT_NEEDED, RECONNECTED
 
 S = SECOND_NS
@@ -508,3 +509,16 @@ def test_a_rolling_first_version_is_deployed_at_once() -> None:
 def test_a_batch_job_has_no_deployment() -> None:
     job = a_job(a_group(count=4, update=ROLLING), kind=BATCH)
     assert reconciled(job).deployment is None
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("kind", ["service", BATCH])
+@pytest.mark.parametrize("update", [None, ROLLING, replace(ROLLING, canary=1, auto_promote=True)])
+def test_a_new_group_begins_as_a_pass_over_nothing_would(
+    count: int, kind: str, update: UpdateStrategy | None
+) -> None:
+    job = a_job(a_group(count=count, update=update), kind=kind)
+    begun = reconciled(job)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(group, "begin_group", lambda new, by: group.GroupPass(new, [], by).run())
+        assert begun == reconciled(job)

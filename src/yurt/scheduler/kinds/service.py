@@ -104,6 +104,7 @@ class _Pass:
         self.plan_changes = plan_changes
         deployment = changes.current_deployment or latest
         self.deployment_id = deployment.id if deployment is not None else DeploymentID("")
+        self.annotations = _annotations(changes, placer)
 
     @property
     def queued(self) -> dict[str, int] | None:
@@ -117,14 +118,14 @@ class _Pass:
             queued[name] -= placed
         return queued
 
-    @property
-    def annotations(self) -> PlanAnnotations:
-        """What the plan changes, by group."""
-        desired: dict[str, DesiredUpdates] = dict(self.changes.desired)
-        for name, displaced in self.placer.preempted_of.items():
-            if displaced:
-                desired[name] = replace(desired[name], preemptions=displaced)
-        return PlanAnnotations(desired_tg_updates=desired)
+
+def _annotations(changes: Changes, placer: GroupPlacer) -> PlanAnnotations:
+    """What the plan changes, by group."""
+    desired: dict[str, DesiredUpdates] = dict(changes.desired)
+    for name, displaced in placer.preempted_of.items():
+        if displaced:
+            desired[name] = replace(desired[name], preemptions=displaced)
+    return PlanAnnotations(desired_tg_updates=desired)
 
 
 def _place_all(view: View, job: Job, changes: Changes, placer: GroupPlacer) -> None:

@@ -8,7 +8,7 @@ from yurt.model.group import TaskGroup
 from yurt.model.job import Job
 from yurt.model.placement_rules import Affinity
 from yurt.scheduler.feasible.constraints import holds_on
-from yurt.scheduler.rank.candidates import Candidates, Floats
+from yurt.scheduler.rank.candidates import Candidates, Field, Floats
 from yurt.scheduler.rank.score import Score, ScoreColumn
 from yurt.state.columns import NodeColumns
 
@@ -47,4 +47,13 @@ def affinity_of_nodes(columns: NodeColumns, affinities: tuple[Affinity, ...]) ->
     return scores
 
 
-NODE_AFFINITY = ScoreColumn(NAME, preferred)
+def preferred_one(field: Field, position: int) -> float | None:
+    """`preferred` of one node."""
+    affinities = all_affinities(field.job, field.group)
+    if not affinities:
+        return None
+    scores = affinity_of_nodes(field.view.columns, affinities)
+    return float(scores.item(field.slots.item(position)))
+
+
+NODE_AFFINITY = ScoreColumn(NAME, preferred, score_one=preferred_one)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from yurt.scheduler.rank.candidates import Candidates
+from yurt.scheduler.rank.candidates import Candidates, Field
 from yurt.scheduler.rank.score import Score, ScoreColumn
 
 
@@ -17,4 +17,10 @@ def keep_apart(candidates: Candidates) -> Score:
     return Score(np.where(counted, -(collisions + 1.0) / max(candidates.group.count, 1), 0.0), counted)
 
 
-ANTI_AFFINITY = ScoreColumn("job-anti-affinity", keep_apart)
+def keep_apart_one(field: Field, position: int) -> float | None:
+    """`keep_apart` of one node."""
+    collisions = field.collisions.item(position)
+    return -(collisions + 1.0) / max(field.group.count, 1) if collisions > 0 else None
+
+
+ANTI_AFFINITY = ScoreColumn("job-anti-affinity", keep_apart, score_one=keep_apart_one)

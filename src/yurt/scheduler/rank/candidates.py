@@ -69,7 +69,7 @@ class Field:
 
     def position(self, slot: int) -> int:
         """Where a slot is along `slots`; -1 if it is not there."""
-        found = int(np.searchsorted(self.slots, slot))
+        found = int(self.slots.searchsorted(slot))
         return found if found < len(self.slots) and self.slots[found] == slot else -1
 
     def positions(self, slots: list[int]) -> list[int]:
@@ -86,16 +86,17 @@ class Field:
         slots = self.slots[positions]
         capacity, used = self.view.columns.capacity, self.view.used
         held = self.view.places(self.job).held(self.group.name)
-        if len(positions) == 1:
-            # What most small jobs change; numbers by themselves are faster than arrays of one.
-            position, slot = int(positions[0]), int(slots[0])
-            for dimension in self.dimensions:
-                self.room[dimension][position] = capacity.item(dimension, slot) - used.item(dimension, slot)
-            self.collisions[position] = held.get(slot, 0)
-            return
         for dimension in self.dimensions:
             self.room[dimension][positions] = capacity[dimension][slots] - used[dimension][slots]
         self.collisions[positions] = [held.get(slot, 0) for slot in slots.tolist()]
+
+    def refresh_one(self, position: int) -> None:
+        """`refresh` of one node; numbers by themselves are faster than arrays of one."""
+        slot = self.slots.item(position)
+        capacity, used = self.view.columns.capacity, self.view.used
+        for dimension in self.dimensions:
+            self.room[dimension][position] = capacity.item(dimension, slot) - used.item(dimension, slot)
+        self.collisions[position] = self.view.places(self.job).held(self.group.name).get(slot, 0)
 
     def fits(self, positions: Positions, extra: int | Ints) -> NDArray[np.bool_]:
         """Whether one more instance fits besides `extra` ones."""
@@ -105,6 +106,19 @@ class Field:
             fits = one if fits is None else fits & one
         assert fits is not None, "every instance is one allocation more"
         return fits
+
+    def fits_one(self, position: int) -> bool:
+        """Whether one more instance fits on one node."""
+        return all(
+            self.room[dimension].item(position) >= self.wanted_on(dimension, position)
+            for dimension in self.dimensions
+        )
+
+    def full_share(self, dimension: int, position: int) -> float:
+        """How much of a node is in use once the next instance is placed there."""
+        slot = self.slots.item(position)
+        used = self.view.used.item(dimension, slot) + self.wanted_on(dimension, position)
+        return float(used / max(self.view.columns.capacity.item(dimension, slot), 1))
 
     def set_wanted(self, dimension: int, position: int, amount: int) -> None:
         """Change what one instance asks for on one node."""

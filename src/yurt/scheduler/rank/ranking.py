@@ -53,10 +53,12 @@ class Ranking:
         self.field = field
         self._algorithm = algorithm
         self._columns = columns
+        self._scores_one_by_one = all(column.score_one is not None for column in columns)
         self.sums, self.weights, self.fits, values = self.level(EVERYWHERE, 0)
         # The arrays belong to whoever made the scores; these are changed.
         self._values = tuple(one.copy() for one in values)
-        self.ties: Floats = _ties(field.slots, seed)
+        self._shuffle = _shuffle(field.slots)
+        self.ties: Floats = _ties(self._shuffle, seed)
         # The keys without ties, once they were asked for.
         self._steps: Floats | None = None
         # Positions taken out of the race since this was last handed on.
@@ -81,6 +83,9 @@ class Ranking:
 
     def look_again(self, positions: NDArray[np.intp]) -> None:
         """Score some candidates again, after something was placed or stopped there."""
+        if len(positions) == 1 and self._scores_one_by_one:
+            self._look_again_at_one(positions.item(0))
+            return
         self.field.refresh(positions)
         sums, weights, fits, values = self.level(positions, 0)
         self.sums[positions], self.weights[positions], self.fits[positions] = sums, weights, fits
@@ -88,6 +93,24 @@ class Ranking:
             kept[positions] = fresh
         if self._steps is not None:
             self._steps[positions] = _steps(means(sums, weights), fits)
+
+    def _look_again_at_one(self, position: int) -> None:
+        """The same for what most small jobs change; numbers by themselves are faster than arrays of one."""
+        field = self.field
+        field.refresh_one(position)
+        total = weights = 0.0
+        for kept, column in zip(self._values, self._columns, strict=True):
+            assert column.score_one is not None
+            value = column.score_one(field, position)
+            kept[position] = value or 0.0
+            if value is not None:
+                total += column.weight * value
+                weights += column.weight
+        fits = field.fits_one(position)
+        self.sums[position], self.weights[position], self.fits[position] = total, weights, fits
+        if self._steps is not None:
+            step = float(round(total / max(weights, _TINY) * (1.0 / NEAR_TIE))) * _TIES
+            self._steps[position] = step if fits else NOWHERE
 
     def close(self, positions: list[int]) -> None:
         """Take candidates out of the race, whatever room they have."""
@@ -104,9 +127,11 @@ class Ranking:
         self.field.job, self.field.group = job, group
         stale = self._closed.union(changed)
         self._closed.clear()
-        if stale:
+        if len(stale) == 1 and self._scores_one_by_one:
+            self._look_again_at_one(next(iter(stale)))
+        elif stale:
             self.look_again(np.fromiter(sorted(stale), dtype=np.intp))
-        self.ties = _ties(self.field.slots, seed)
+        self.ties = _ties(self._shuffle, seed)
 
     def keys(self) -> Floats:
         """The keys of all candidates, as they are without wishes."""
@@ -176,13 +201,17 @@ def _steps(finals: Floats, fits: NDArray[np.bool_]) -> Floats:
     return steps
 
 
-def _ties(slots: NDArray[np.intp], seed: int) -> Floats:
-    """A shuffle of the candidates: cheaper than a permutation, and as good for breaking ties."""
+def _shuffle(slots: NDArray[np.intp]) -> NDArray[np.uint32]:
+    """A number below _TIES for each slot, without order."""
     mixed = slots.astype(np.uint32)
-    mixed ^= np.uint32(seed & 0xFFFFFFFF)
     mixed *= _MIX_1
     mixed ^= mixed >> np.uint32(15)
     mixed *= _MIX_2
     mixed ^= mixed >> np.uint32(13)
     mixed &= np.uint32(_TIES - 1)
-    return mixed.astype(np.float64)
+    return mixed
+
+
+def _ties(shuffle: NDArray[np.uint32], seed: int) -> Floats:
+    """A shuffle of the candidates by a seed: cheaper than a permutation, and as good for breaking ties."""
+    return (shuffle ^ np.uint32(seed & (_TIES - 1))).astype(np.float64)

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from yurt.scheduler.rank.candidates import Candidates, Floats
+from yurt.scheduler.rank.candidates import Candidates, Field, Floats
 
 
 class Score(NamedTuple):
@@ -24,11 +24,16 @@ class Score(NamedTuple):
 
 
 class ScoreColumn(msgspec.Struct, frozen=True):
-    """A score with its name in placement metrics and its weight in the mean."""
+    """A score with its name in placement metrics and its weight in the mean.
+
+    `score_one` may give the same for one position of a field, as it is, without arrays: faster after a
+    placement that changed one node. None is a score that does not count.
+    """
 
     name: str
     score: Callable[[Candidates], Score]
     weight: float = 1.0
+    score_one: Callable[[Field, int], float | None] | None = None
 
 
 class Algorithm(msgspec.Struct, frozen=True, kw_only=True):

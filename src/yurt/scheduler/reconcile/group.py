@@ -64,7 +64,27 @@ def reconcile_group(name: str, allocs: Iterable[Allocation], by: Surroundings) -
     group = by.job.group(name)
     if group is None or group.count == 0:
         return stop_group(known, by.tainted, by.now)
-    return _GroupPass(group, known, by).run()
+    if not known and by.deployments.current is None:
+        return begin_group(group, by)
+    return GroupPass(group, known, by).run()
+
+
+def begin_group(group: TaskGroup, by: Surroundings) -> GroupChanges:
+    """Start all instances of a group that has none: what a pass over nothing comes to, sooner."""
+    state = None
+    if has_strategy(group.update) and not by.is_batch:
+        state = replace(new_group_state(group.update), desired_total=group.count)
+    return GroupChanges(
+        place=[Place(task_group=group.name, name_index=index) for index in range(group.count)],
+        destructive=[],
+        stop=[],
+        in_place=[],
+        updates=[],
+        follow_ups=[],
+        desired=DesiredUpdates(place=group.count),
+        state=state,
+        is_complete=False,
+    )
 
 
 def stop_group(allocs: Iterable[Allocation], tainted: TaintedNodes, now: Nanoseconds) -> GroupChanges:
@@ -98,7 +118,7 @@ def _still_matters(alloc: Allocation, *, is_batch: bool) -> bool:
     return not alloc.is_server_terminal or (is_batch and not transition(alloc).reschedule)
 
 
-class _GroupPass:
+class GroupPass:
     """One pass over a group that has instances to run, step by step as the fields are filled."""
 
     def __init__(self, group: TaskGroup, allocs: list[Allocation], by: Surroundings) -> None:
