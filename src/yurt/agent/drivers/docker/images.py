@@ -58,6 +58,10 @@ class Images:
             image_id = None if config.force_pull or name.moves else await self._find(name)
             return image_id or await self._pull(name, config, announce)
 
+    async def has(self, image: str) -> bool:
+        """Whether the daemon has an image of that name. Raises DriverError."""
+        return await self._find(parse_image_name(image)) is not None
+
     def use(self, image_id: str, user: str) -> None:
         """Keep an image for `user`, a container's id."""
         self._users.setdefault(image_id, set()).add(user)

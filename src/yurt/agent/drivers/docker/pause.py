@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import platform
+from contextlib import aclosing
 
 import msgspec
 
-from yurt.agent.drivers.docker.answers import Container, Created
+from yurt.agent.drivers.docker import pause_image
+from yurt.agent.drivers.docker.answers import Container, Created, Progress
 from yurt.agent.drivers.docker.config import DockerConfig
 from yurt.agent.drivers.docker.container import LABEL_PREFIX
 from yurt.agent.drivers.docker.engine import Engine, EngineError, EngineUnreachable
@@ -14,7 +15,6 @@ from yurt.agent.drivers.docker.images import Images
 from yurt.agent.drivers.docker.options import DockerOptions
 from yurt.agent.drivers.driver import DriverError
 
-_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _NOT_FOUND = 404
 
 
@@ -68,13 +68,7 @@ class PauseContainers:
             raise
 
     async def _make(self, alloc_id: str, hostname: str) -> None:
-        machine = platform.machine()
-        usual = f"registry.k8s.io/pause-{_ARCHITECTURES.get(machine, machine)}:3.3"
-        image = DockerConfig(
-            image=self._options.infra_image or usual,
-            image_pull_timeout=self._options.infra_image_pull_timeout,
-        )
-        image_id = await self._images.provide(image, local_dir="", announce=_no_announcement)
+        image_id = await self._provide_image()
         body = {
             "Image": image_id,
             "Hostname": hostname,
@@ -85,6 +79,28 @@ class PauseContainers:
         answer = await self._engine.post("/containers/create", body=body, name=_name(alloc_id))
         # Never released: the next group needs it again.
         self._images.use(image_id, msgspec.json.decode(answer, type=Created).id)
+
+    async def _provide_image(self) -> str:
+        """The operator's image, or one that is made here: then no registry has to be reached."""
+        name = self._options.infra_image or (pause_image.NAME if pause_image.is_possible() else "")
+        if not name:
+            raise DriverError('set infra_image in plugin "docker": no image is known for this machine')
+        if name == pause_image.NAME and not await self._images.has(name):
+            stream = self._engine.stream(
+                "/images/create",
+                data=pause_image.chunks(),
+                fromSrc="-",
+                repo=pause_image.REPOSITORY,
+                tag=pause_image.TAG,
+                changes=pause_image.ENTRYPOINT,
+            )
+            async with aclosing(stream) as lines:
+                async for line in lines:
+                    told = msgspec.json.decode(line, type=Progress)
+                    if told.error:
+                        raise DriverError(f"failed to make the image {name}: {told.error}")
+        image = DockerConfig(image=name, image_pull_timeout=self._options.infra_image_pull_timeout)
+        return await self._images.provide(image, local_dir="", announce=_no_announcement)
 
 
 def _name(alloc_id: str) -> str:
