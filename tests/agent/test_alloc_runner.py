@@ -64,7 +64,8 @@ async def test_an_allocation_that_cannot_be_set_up_fails_all_its_tasks(node: Nod
 
     expected = (
         'Setup Failure: failed to setup alloc: pre-run hook "network" failed: '
-        'network mode "bridge" is not supported on this node; use "host"'
+        'task "one": its driver mock_driver cannot join a network of mode "bridge"; '
+        'use mode "host" or another driver'
     )
     assert run.events("one")[-1] == run.events("two")[-1] == expected
     assert run.status == ("failed", "Failed tasks")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -86,7 +87,7 @@ def made(
     alloc: ClientAlloc,
     task_name: str,
     paths: TaskPaths = ISOLATED_PATHS,
-    **parts: dict[str, str],
+    **parts: Any,
 ) -> TaskEnv:
     group = alloc.job.task_groups[0]
     task = group.task(task_name)

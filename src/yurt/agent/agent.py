@@ -243,6 +243,7 @@ class NodeAgent:
                 self._tasks = tasks
                 self._restore()
                 tasks.create_task(self._prepare_launcher(), name="launcher")
+                tasks.create_task(self._node.networks.remove_all_but(list(self._allocs)), name="networks")
                 tasks.create_task(self._registration.run(), name="registration")
                 tasks.create_task(self._follow_allocs(), name="follow-allocs")
                 tasks.create_task(self._send_reports(), name="reports")
@@ -294,7 +295,11 @@ class NodeAgent:
             runner = AllocRunner(alloc, node=self._node, stored=stored, on_change=self._alloc_changed)
             self._seen[alloc.id] = alloc.alloc_modify_index
             self._allocs[alloc.id] = runner
-            if not runner.is_over:
+            if runner.is_over:
+                # The agent may have died between the tasks' end and the cleaning up.
+                assert self._tasks is not None
+                self._tasks.create_task(runner.clean_up(), name=f"clean up {alloc.id}")
+            else:
                 self._start(runner)
             if stored.acknowledged == runner.status.status:
                 self._reports.assume(alloc.id, status=stored.acknowledged, health=runner.health)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from yurt.agent.alloc_dir import AllocDirs
 from yurt.agent.drivers import Driver
+from yurt.agent.network.networks import Networks
 from yurt.agent.services.registrar import NoRegistrar, Registrar
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
@@ -18,6 +20,8 @@ from yurt.agent.templates.data_watches import DataWatches, NoTemplateData
 from yurt.clock import Clock
 from yurt.model.node import Node
 from yurt.model.wire import AllocID
+
+NETWORKS = "networks"
 
 
 class NodeContext:
@@ -41,6 +45,8 @@ class NodeContext:
         self.db = db
         self.clock = clock
         self.rng = rng
+        state_dir = Path(settings.state_dir) if settings.state_dir else Path(settings.alloc_dir).parent
+        self.networks = Networks(settings, state_dir / NETWORKS, drivers=drivers, clock=clock)
         # What templates know of the cluster; replaced by who is in touch with the servers.
         self.template_watches = DataWatches(NoTemplateData(), clock=clock, rng=rng)
         # Where services are announced; likewise.

@@ -121,8 +121,14 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     gc_volumes_on_node_gc: bool = False
     min_dynamic_port: int = MIN_DYNAMIC_PORT
     max_dynamic_port: int = MAX_DYNAMIC_PORT
-    cni_path: str = "/opt/cni/bin:/usr/libexec/cni"
+    # Where Nomad looks, then where distributions put the plugins.
+    cni_path: str = "/opt/cni/bin:/usr/libexec/cni:/usr/lib/cni"
+    cni_config_dir: str = "/opt/cni/config"
+    bridge_network_name: str = "nomad"
+    bridge_network_subnet: str = "172.26.64.0/20"
+    bridge_network_subnet_ipv6: str = ""
     bridge_network_hairpin_mode: bool = False
+    bind_wildcard_default_host_network: bool = True
 
     # 0 means: as found.
     cpu_total_compute_mhz: int = 0

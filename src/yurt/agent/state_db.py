@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from yurt.agent.network.group_network import GroupNetwork
 from yurt.errors import YurtError
 from yurt.model.alloc import AllocDeploymentStatus
 from yurt.model.client_protocol import ClientAlloc
@@ -43,10 +44,14 @@ class StateUnusable(YurtError):
 
 
 class AllocRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is remembered of an allocation; `deployment_status` once its health was decided here."""
+    """What is remembered of an allocation.
+
+    `deployment_status` once its health was decided here; `network` once it has one of its own.
+    """
 
     alloc: ClientAlloc
     deployment_status: AllocDeploymentStatus | None = None
+    network: GroupNetwork | None = None
 
 
 class TaskRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from yurt.agent.id_sets import format_ids
+from yurt.model.alloc import NetworkStatus
 from yurt.model.allocated import AllocatedPort
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.group import TaskGroup
@@ -56,13 +57,15 @@ class TaskEnvParts(msgspec.Struct, frozen=True, kw_only=True):
     """What goes into a task's environment besides its allocation.
 
     `host` is the agent's own environment, empty for tasks in images. `hooks` are variables that steps
-    before the start add; `templates` those of `template { env = true }`.
+    before the start add; `templates` those of `template { env = true }`. `network` is that of the
+    allocation's own.
     """
 
     paths: TaskPaths
     host: Mapping[str, str] = {}
     hooks: Mapping[str, str] = {}
     templates: Mapping[str, str] = {}
+    network: NetworkStatus | None = None
 
 
 def task_env(alloc: ClientAlloc, task: Task, *, node: Node, region: str, parts: TaskEnvParts) -> TaskEnv:
@@ -76,7 +79,7 @@ def task_env(alloc: ClientAlloc, task: Task, *, node: Node, region: str, parts: 
     known = node_values(node, region=region)
 
     variables = dict(_base(alloc, task, node=node, region=region, paths=parts.paths))
-    variables.update(_ports(alloc, task))
+    variables.update(_ports(alloc, task, parts.network))
     variables.update(_upstreams(group))
     for key, text in _meta(alloc.job, group, task).items():
         value = _interpolate(text, variables, known)
@@ -102,14 +105,14 @@ def _complete(variables: dict[str, str], known: dict[str, str]) -> TaskEnv:
     return TaskEnv(twins | cleaned, known)
 
 
-def group_env(alloc: ClientAlloc, *, node: Node, region: str) -> TaskEnv:
+def group_env(alloc: ClientAlloc, *, node: Node, region: str, status: NetworkStatus | None = None) -> TaskEnv:
     """What the settings of a group, which is no task, may refer to; its job must have the group."""
     group = alloc.job.group(alloc.task_group)
     assert group is not None, f"alloc {alloc.id} names group {alloc.task_group!r}, which its job lacks"
     known = node_values(node, region=region)
     variables = dict(_identity(alloc, node=node, region=region))
     for port in alloc.resources.shared.ports or ():
-        variables.update(_group_port(port))
+        variables.update(_group_port(port, status))
     for key, text in _meta(alloc.job, group).items():
         value = _interpolate(text, variables, known)
         variables |= {f"NOMAD_META_{key.upper()}": value, f"NOMAD_META_{key}": value}
@@ -188,15 +191,15 @@ def _identity(alloc: ClientAlloc, *, node: Node, region: str) -> Iterator[tuple[
         yield "NOMAD_PARENT_CGROUP", node.cgroup_parent
 
 
-def _ports(alloc: ClientAlloc, task: Task) -> Iterator[tuple[str, str]]:
+def _ports(alloc: ClientAlloc, task: Task, status: NetworkStatus | None) -> Iterator[tuple[str, str]]:
     for port in alloc.resources.shared.ports or ():
-        yield from _group_port(port)
+        yield from _group_port(port, status)
     for name, given in alloc.resources.tasks.items():
         for network in given.networks or ():
             yield from _task_network(network, label_prefix="" if name == task.name else f"{name}_")
 
 
-def _group_port(port: AllocatedPort) -> Iterator[tuple[str, str]]:
+def _group_port(port: AllocatedPort, status: NetworkStatus | None) -> Iterator[tuple[str, str]]:
     label, inside = port.label, str(port.to if port.to > 0 else port.value)
     address = _host_port(port.host_ip, port.value)
     yield f"NOMAD_PORT_{label}", inside
@@ -206,6 +209,11 @@ def _group_port(port: AllocatedPort) -> Iterator[tuple[str, str]]:
     yield f"NOMAD_HOST_IP_{label}", port.host_ip
     yield f"NOMAD_ADDR_{label}", address
     yield f"NOMAD_HOST_ADDR_{label}", address
+    own = (status.address or status.address_ipv6) if status is not None else ""
+    if status is not None and own:
+        yield f"NOMAD_ALLOC_INTERFACE_{label}", status.interface_name
+        yield f"NOMAD_ALLOC_IP_{label}", own
+        yield f"NOMAD_ALLOC_ADDR_{label}", _host_port(own, int(inside))
 
 
 def _task_network(network: NetworkResource, *, label_prefix: str) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from yurt.agent.settings import (
     TemplateSettings,
 )
 from yurt.config.blocks.agent import AgentConfig
-from yurt.config.blocks.client import ClientConfig
+from yurt.config.blocks.client import DEFAULT_CNI_PATH, ClientConfig
 from yurt.config.decode import merged_maps
 from yurt.config.quantities import nanoseconds
 from yurt.model.node import HostNetwork, HostVolume
@@ -59,8 +59,14 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         gc_volumes_on_node_gc=client.gc_volumes_on_node_gc,
         min_dynamic_port=client.min_dynamic_port,
         max_dynamic_port=client.max_dynamic_port,
-        cni_path=client.cni_path,
+        # Debian and its like have the plugins elsewhere than Nomad looks for them.
+        **({"cni_path": client.cni_path} if client.cni_path != DEFAULT_CNI_PATH else {}),
+        cni_config_dir=client.cni_config_dir,
+        bridge_network_name=client.bridge_network_name,
+        bridge_network_subnet=client.bridge_network_subnet,
+        bridge_network_subnet_ipv6=client.bridge_network_subnet_ipv6,
         bridge_network_hairpin_mode=client.bridge_network_hairpin_mode,
+        bind_wildcard_default_host_network=client.bind_wildcard_default_host_network,
         cpu_total_compute_mhz=client.cpu_total_compute_mhz,
         memory_total_mb=client.memory_total_mb,
         disk_total_mb=client.disk_total_mb,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from yurt.agent import task_events
+from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.services.check_results import CheckResults
 from yurt.agent.services.registrations import Owner
 from yurt.agent.task_env import group_env
 from yurt.agent.task_runner.hook import TaskNotRunning
 from yurt.agent.task_runner.runner import TaskRunner
+from yurt.model.alloc import NetworkStatus
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.group import TaskGroup
 from yurt.observe.logger import get_logger
@@ -31,14 +33,29 @@ class AllocContext:
         node: NodeContext,
         runners: Mapping[str, TaskRunner],
         checks: CheckResults,
+        on_network: Callable[[], None],
     ) -> None:
         self.alloc = alloc
         self.group = group
         self.node = node
         self.checks = checks
         self._runners = runners
+        self._on_network = on_network
+        self._network: GroupNetwork | None = None
         self._tasks: asyncio.TaskGroup | None = None
         self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def network(self) -> GroupNetwork | None:
+        """The network of the allocation's own; None while it has none."""
+        return self._network
+
+    def set_network(self, network: GroupNetwork | None) -> None:
+        """From now on the tasks are started in this network."""
+        self._network = network
+        for runner in self._runners.values():
+            runner.network = network
+        self._on_network()
 
     @property
     def is_active(self) -> bool:
@@ -67,12 +84,15 @@ class AllocContext:
         """Whose a service is: a task's, or the group's."""
         node = self.node
         if not task:
-            return Owner(
-                alloc=self.alloc, env=group_env(self.alloc, node=node.node, region=node.settings.region)
-            )
+            env = group_env(self.alloc, node=node.node, region=node.settings.region, status=self._status)
+            return Owner(alloc=self.alloc, env=env, status=self._status)
         runner = self._runners[task]
         network = runner.handle.network if runner.handle is not None else None
-        return Owner(alloc=self.alloc, env=runner.env(), task=task, network=network)
+        return Owner(alloc=self.alloc, env=runner.env(), task=task, network=network, status=self._status)
+
+    @property
+    def _status(self) -> NetworkStatus | None:
+        return self._network.status if self._network is not None else None
 
     def restart_as_failed(self, task: str, *, reason: str) -> None:
         """Restart a task, or all without a name, as policies allow; tasks that do not run stay so."""

@@ -117,7 +117,14 @@ class AllocRunner:
             for task in group.tasks
         }
         self._checks = CheckResults(node.clock, self._look_again)
-        self._context = AllocContext(alloc, group, node=node, runners=self._runners, checks=self._checks)
+        self._context = AllocContext(
+            alloc,
+            group,
+            node=node,
+            runners=self._runners,
+            checks=self._checks,
+            on_network=self._network_changed,
+        )
         self._hooks: list[AllocHook] = [hook for make in HOOKS if (hook := make(self._context)) is not None]
         self._phase = Phase.PRESTART
         self._forced_status: ClientStatus | None = None
@@ -136,6 +143,8 @@ class AllocRunner:
         self._over = asyncio.Event()
         if self._is_restored and all(state.state == TASK_DEAD for state in self.states.values()):
             self._over.set()
+        if stored is not None and stored.record.network is not None:
+            self._context.set_network(stored.record.network)
         self._save()
 
     # --- what is known about it -----------------------------------------------------------------
@@ -194,6 +203,7 @@ class AllocRunner:
         status, states = self.status, self.states
         if status.status in TERMINAL:
             states = with_finish_times(states, now)
+        network = self._context.network
         health = self._health
         if health is None and self.health is False:
             health = AllocDeploymentStatus(healthy=False, timestamp=time_text(now))
@@ -203,7 +213,7 @@ class AllocRunner:
             client_description=status.description,
             task_states=states,
             deployment_status=health,
-            network_status=NetworkStatus(),
+            network_status=network.status if network is not None else NetworkStatus(),
             modify_time=now,
         )
 
@@ -223,10 +233,14 @@ class AllocRunner:
                 self._context.end()
         finally:
             self._group_tasks = None
-        for hook in self._hooks:
-            await hook.postrun()
+        await self.clean_up()
         self._over.set()
         self._on_change(self)
+
+    async def clean_up(self) -> None:
+        """Undo what was done around the tasks, all of which are dead. Safe to call again."""
+        for hook in self._hooks:
+            await hook.postrun()
 
     def update(self, alloc: ClientAlloc) -> None:
         """Take over a newer version of the allocation from the servers."""
@@ -502,7 +516,13 @@ class AllocRunner:
         return self._node.clock.now_ns()
 
     def _save(self) -> None:
-        self._node.db.put_alloc(AllocRecord(alloc=self.alloc, deployment_status=self._health))
+        self._node.db.put_alloc(
+            AllocRecord(alloc=self.alloc, deployment_status=self._health, network=self._context.network)
+        )
+
+    def _network_changed(self) -> None:
+        self._save()
+        self._on_change(self)
 
 
 def _cause_event(cause: SiblingFailed | LeaderDead | MainTasksDead, now: Nanoseconds) -> TaskEvent:

@@ -124,8 +124,10 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     `attempt` is a new number for each start of the task in its alloc; a start that is repeated with the
     same number finds the task already running. `user` empty is the driver's own choice. `shared_dir` is
-    the alloc's directory for all its tasks. `network_namespace` is a path, empty for the host's. Without
-    a `log_dir` output is thrown away.
+    the alloc's directory for all its tasks. `network_namespace` is a path, empty for the host's; with one,
+    `network_address` is what the task has there and `hostname` its name, either may be empty.
+    `network_folder` is for files about the network that no task can change. Without a `log_dir` output is
+    thrown away.
     """
 
     alloc_id: str
@@ -141,6 +143,9 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True):
     log_file_mb_max: int = 10
     resources: TaskResources = TaskResources()
     network_namespace: str = ""
+    network_address: str = ""
+    network_folder: str = ""
+    hostname: str = ""
     mounts: tuple[TaskMount, ...] = ()
     ports: tuple[TaskPort, ...] = ()
     owner: TaskOwner = TaskOwner()

@@ -15,7 +15,8 @@ from yurt.agent.fingerprint.facts import Facts, Probe
 # A plugin that hangs must not hold up the agent's start for longer than this.
 PLUGIN_TIMEOUT_S = 5.0
 
-_CNI_VERSION = re.compile(r"CNI \S+ plugin (v?\S+)")
+_CNI_VERSION = re.compile(r"CNI \S+ plugin (v?\d\S*)")
+_CNI_PROTOCOLS = re.compile(r"CNI protocol versions supported: (.+)")
 _BUILT_IN_HOST_VOLUME_PLUGINS = {"mkdir": "0.0.1"}
 _BUILT_IN_SECRETS_PROVIDERS = {"nomad": "1.0.0", "vault": "1.0.0"}
 
@@ -34,6 +35,9 @@ def fingerprint_cni_plugins(probe: Probe) -> Facts:
     for name, output in _ask_all({name: [str(path)] for name, path in found.items()}, {}):
         if match := _CNI_VERSION.search(output):
             attributes[f"plugins.cni.version.{name}"] = match[1]
+        elif match := _CNI_PROTOCOLS.search(output):
+            # Debian builds them without a version; what they speak says as much to those who compare.
+            attributes[f"plugins.cni.version.{name}"] = match[1].rpartition(",")[2].strip()
     return Facts(attributes=attributes)
 
 

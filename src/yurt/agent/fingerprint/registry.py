@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from yurt.agent.fingerprint.arch import fingerprint_arch
 from yurt.agent.fingerprint.bridge import fingerprint_bridge
 from yurt.agent.fingerprint.cgroup import fingerprint_cgroup
+from yurt.agent.fingerprint.cni import fingerprint_cni
 from yurt.agent.fingerprint.cpu import fingerprint_cpu
 from yurt.agent.fingerprint.facts import Facts, Probe, merge
 from yurt.agent.fingerprint.host import fingerprint_host
@@ -48,6 +49,7 @@ FINGERPRINTERS: dict[str, Fingerprinter] = {
     "arch": fingerprint_arch,
     "bridge": fingerprint_bridge,
     "cgroup": fingerprint_cgroup,
+    "cni": fingerprint_cni,
     "cpu": fingerprint_cpu,
     "host": fingerprint_host,
     "host_volume_plugins": fingerprint_host_volume_plugins,

@@ -6,11 +6,13 @@ import msgspec
 
 from yurt.agent.drivers.driver import DriverNetwork
 from yurt.errors import YurtError
+from yurt.model.alloc import NetworkStatus
 from yurt.model.allocated import AllocatedResources
 
 AUTO = "auto"
 HOST = "host"
 DRIVER = "driver"
+ALLOC, ALLOC_IPV6 = "alloc", "alloc_ipv6"
 
 
 class NoAddress(YurtError):
@@ -38,11 +40,12 @@ def endpoint(
     label: str,
     fixed: str = "",
     network: DriverNetwork | None = None,
+    status: NetworkStatus | None = None,
 ) -> Endpoint:
     """Find the place of a service of `task`, or of the group without one. Raises NoAddress.
 
     `label` is a port's name, its number, or nothing; `fixed` an address that the job gives; `network` what
-    the driver gave the task.
+    the driver gave the task; `status` the network of the allocation's own.
     """
     if fixed:
         return Endpoint(fixed, _host(resources, task, label).port)
@@ -52,6 +55,11 @@ def endpoint(
         return _host(resources, task, label)
     if mode == DRIVER:
         return _driver(resources, task, label, network)
+    if mode in (ALLOC, ALLOC_IPV6) and status is not None:
+        ip = status.address if mode == ALLOC else status.address_ipv6
+        if ip:
+            return _alloc(resources, task, label, ip)
+        raise NoAddress(f'cannot use address_mode="{mode}": the allocation has no such address')
     raise NoAddress(f'cannot use address_mode="{mode}": the allocation has no network of its own; use "host"')
 
 
@@ -76,6 +84,13 @@ def _driver(resources: AllocatedResources, task: str, label: str, network: Drive
     if label in network.port_map:
         return Endpoint(network.ip, network.port_map[label])
     return Endpoint(network.ip, _named(resources, task, label).inside)
+
+
+def _alloc(resources: AllocatedResources, task: str, label: str, ip: str) -> Endpoint:
+    if not label:
+        return Endpoint(ip, 0)
+    number = _number(label)
+    return Endpoint(ip, number if number is not None else _named(resources, task, label).inside)
 
 
 def _number(label: str) -> int | None:

@@ -90,6 +90,7 @@ def target(check: NodeCheck, owner: Owner) -> Endpoint:
         label=check.check.port_label or service.port_label,
         fixed="" if check.check.address_mode else service.address,
         network=owner.network,
+        status=owner.status,
     )
 
 

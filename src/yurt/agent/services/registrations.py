@@ -9,6 +9,7 @@ import msgspec
 from yurt.agent.drivers.driver import DriverNetwork
 from yurt.agent.services.addresses import endpoint
 from yurt.agent.task_env import TaskEnv
+from yurt.model.alloc import NetworkStatus
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.node import Node
 from yurt.model.service import Service, ServiceCheck
@@ -18,12 +19,16 @@ NOMAD = "nomad"
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose services they are: a task's with its driver's network, or the group's without a `task`."""
+    """Whose services they are: a task's with its driver's network, or the group's without a `task`.
+
+    `status` tells of the network of the allocation's own, None on the host's.
+    """
 
     alloc: ClientAlloc
     env: TaskEnv
     task: str = ""
     network: DriverNetwork | None = None
+    status: NetworkStatus | None = None
 
     @property
     def name(self) -> str:
@@ -47,6 +52,7 @@ def registration(service: Service, owner: Owner, node: Node) -> ServiceRegistrat
         label=made.port_label,
         fixed=made.address,
         network=owner.network,
+        status=owner.status,
     )
     is_canary = alloc.deployment_status is not None and alloc.deployment_status.canary
     return ServiceRegistration(

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.drivers import Driver, TaskHandle
+from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.task_env import TaskEnv
 from yurt.errors import YurtError
@@ -54,6 +55,10 @@ class TaskContext(Protocol):
     @property
     def driver(self) -> Driver:
         """What runs the task."""
+
+    @property
+    def network(self) -> GroupNetwork | None:
+        """The network of the allocation's own; None on the host's."""
 
     @property
     def node(self) -> NodeContext:

@@ -11,6 +11,7 @@ import msgspec
 from yurt.agent import task_events
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.drivers import Driver, DriverError, ExitResult, TaskHandle
+from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.restarts import (
     Complete,
@@ -27,7 +28,7 @@ from yurt.agent.task_env import TaskEnv
 from yurt.agent.task_runner.hook import HookFailed, TaskNotRunning
 from yurt.agent.task_runner.hooks.registry import HOOKS
 from yurt.agent.task_runner.kill import kill_persistently
-from yurt.agent.task_runner.start import CannotStart, environment, task_spec
+from yurt.agent.task_runner.start import CannotStart, environment, in_network, task_spec
 from yurt.agent.task_runner.states import as_dead, as_pending, as_revived, as_running, with_event
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import SYSTEM
@@ -61,6 +62,8 @@ class TaskRunner:
         self.alloc = alloc
         self.task = task
         self.node = node
+        # The network of the allocation's own, set by its owner before the task's turn comes.
+        self.network: GroupNetwork | None = None
         self.dir: TaskDir = node.dirs.task_dir(alloc.id, task.name)
         self._on_change = on_change
         self._record = stored or TaskRecord(state=TaskState(events=(task_events.received(now),)))
@@ -233,6 +236,7 @@ class TaskRunner:
             driver=self.driver,
             directory=self.dir,
             hook_variables=variables,
+            network=self.network,
         )
 
     # --- its life -----------------------------------------------------------------------------------
@@ -362,7 +366,7 @@ class TaskRunner:
             node=self.node,
             attempt=attempt,
         )
-        spec = msgspec.structs.replace(spec, announce=self._announce)
+        spec = in_network(msgspec.structs.replace(spec, announce=self._announce), self.network)
         self._record = msgspec.structs.replace(self._record, attempt=attempt, is_starting=True)
         self._save()
         self.node.db.flush()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from yurt.agent import task_events
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.config_template.evaluate import evaluate_config
@@ -17,6 +19,7 @@ from yurt.agent.drivers import (
     TaskSpec,
     config_error_text,
 )
+from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.task_env import ISOLATED_PATHS, TaskEnv, TaskEnvParts, alloc_index, task_env
 from yurt.errors import YurtError
@@ -45,6 +48,7 @@ def environment(
     driver: Driver,
     directory: TaskDir,
     hook_variables: dict[str, str],
+    network: GroupNetwork | None = None,
 ) -> TaskEnv:
     """The task's environment: paths as its driver shows them, the agent's own only without an image."""
     isolation = driver.capabilities.fs_isolation
@@ -52,6 +56,7 @@ def environment(
         paths=directory.paths if isolation is FsIsolation.NONE else ISOLATED_PATHS,
         host={} if isolation is FsIsolation.IMAGE else node.host_env,
         hooks=hook_variables,
+        network=network.status if network is not None else None,
     )
     return task_env(alloc, task, node=node.node, region=node.settings.region, parts=parts)
 
@@ -106,6 +111,23 @@ def task_spec(
             node_id=str(node.node.id),
             node_name=node.node.name,
         ),
+    )
+
+
+def in_network(spec: TaskSpec, network: GroupNetwork | None) -> TaskSpec:
+    """The start in a network of the allocation's own; `spec` itself without one."""
+    if network is None:
+        return spec
+    names: tuple[TaskMount, ...] = ()
+    if network.resolv_conf:
+        names = (TaskMount(source=network.resolv_conf, target="/etc/resolv.conf", readonly=True),)
+    return msgspec.structs.replace(
+        spec,
+        network_namespace=network.namespace,
+        network_address=network.status.address or network.status.address_ipv6,
+        network_folder=network.folder,
+        hostname=network.hostname if network.namespace else "",
+        mounts=(*spec.mounts, *names),
     )
 
 

@@ -70,11 +70,6 @@ class ClientConfig(Block, frozen=True, kw_only=True):
     """`client`: an empty directory means its place below `data_dir`, 0 of a total means: as found."""
 
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
-        "bind_wildcard_default_host_network",
-        "bridge_network_name",
-        "bridge_network_subnet",
-        "bridge_network_subnet_ipv6",
-        "cni_config_dir",
         "cpu_disable_dmidecode",
         "disable_remote_exec",
         "drain_on_shutdown",

@@ -100,7 +100,8 @@ def _host_config(spec: TaskSpec, config: DockerConfig, options: DockerOptions) -
         "OomScoreAdj": config.oom_score_adj or options.oom_score_adj,
         "Runtime": config.runtime,
         "GroupAdd": config.group_add,
-        "ExtraHosts": config.extra_hosts,
+        # A shared network has no hosts of its own in Docker; the agent writes the file instead.
+        "ExtraHosts": () if mounts.has_own_hosts(spec, config) else config.extra_hosts,
         "Isolation": config.isolation,
         "Dns": () if has_own_dns else config.dns_servers,
         "DnsSearch": () if has_own_dns else config.dns_search_domains,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from yurt.agent.drivers.docker.config import DockerConfig, MountConfig
 from yurt.agent.drivers.docker.options import VolumesOptions
 from yurt.agent.drivers.driver import DriverError, TaskSpec
+from yurt.agent.network.resolver_files import hosts
 
 BIND, VOLUME, TMPFS = "bind", "volume", "tmpfs"
 _READONLY = "ro"
+_HOSTS_MODE = 0o644
 
 
 def binds(spec: TaskSpec, config: DockerConfig, options: VolumesOptions) -> list[str]:
@@ -49,7 +52,22 @@ def mounts(spec: TaskSpec, config: DockerConfig, options: VolumesOptions) -> lis
         {"Type": BIND, "Source": mount.source, "Target": mount.target, "ReadOnly": mount.readonly}
         for mount in spec.mounts
     ]
+    if has_own_hosts(spec, config):
+        given.append({"Type": BIND, "Source": _write_hosts(spec, config), "Target": "/etc/hosts"})
     return [*wanted, *given]
+
+
+def has_own_hosts(spec: TaskSpec, config: DockerConfig) -> bool:
+    """Whether the agent writes the task's hosts file, as it does for tasks in their group's network."""
+    return bool(spec.network_namespace and spec.network_folder and not config.network_mode)
+
+
+def _write_hosts(spec: TaskSpec, config: DockerConfig) -> str:
+    """Write the hosts file of a task in a shared network; returns its path. Blocks."""
+    path = Path(spec.network_folder, f"{spec.task}.hosts")
+    path.write_text(hosts(spec.network_address, spec.hostname, config.extra_hosts))
+    path.chmod(_HOSTS_MODE)
+    return str(path)
 
 
 def _mount(mount: MountConfig, spec: TaskSpec, options: VolumesOptions) -> dict[str, Any]:

@@ -55,6 +55,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     own_pids: bool = True
     own_ipc: bool = True
     network_namespace: str = ""
+    hostname: str = ""
     cgroups_path: str = ""
     cpus: str = ""
     binds_recursively_readonly: bool = True
@@ -62,8 +63,10 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
 
 def oci_config(container: Container) -> bytes:
     """The `config.json` of a bundle."""
+    name = {"hostname": container.hostname} if container.hostname else {}
     return msgspec.json.encode(
         {
+            **name,
             "ociVersion": OCI_VERSION,
             "root": {"path": container.root, "readonly": False},
             "process": _process(container),
@@ -107,6 +110,8 @@ def _linux(container: Container) -> dict[str, Any]:
         namespaces.append({"type": "ipc"})
     if container.network_namespace:
         namespaces.append({"type": "network", "path": container.network_namespace})
+    if container.hostname:
+        namespaces.append({"type": "uts"})
     linux: dict[str, Any] = {"namespaces": namespaces, "maskedPaths": _MASKED, "readonlyPaths": _READONLY}
     if container.cgroups_path:
         # The limits are in the groups already; runtimes add the devices of every container to the rule.

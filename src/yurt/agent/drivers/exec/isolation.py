@@ -133,6 +133,7 @@ class Isolation:
             own_pids=(command.pid_mode or options.default_pid_mode) == PRIVATE,
             own_ipc=(command.ipc_mode or options.default_ipc_mode) == PRIVATE,
             network_namespace=spec.network_namespace,
+            hostname=spec.hostname,
             cgroups_path=groups.path,
             cpus=groups.cpus,
             binds_recursively_readonly=self._has_setattr,

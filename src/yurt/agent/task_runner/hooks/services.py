@@ -47,7 +47,11 @@ class ServicesHook(TaskHook):
         assert self._handle is not None
         context = self._context
         owner = Owner(
-            alloc=context.alloc, env=context.env(), task=context.task.name, network=self._handle.network
+            alloc=context.alloc,
+            env=context.env(),
+            task=context.task.name,
+            network=self._handle.network,
+            status=context.network.status if context.network is not None else None,
         )
         services: list[ServiceRegistration] = []
         for service in native(context.task.services):

@@ -1,0 +1,1 @@
+"""Networks of allocations: namespaces of their own, set up by CNI plugins."""
