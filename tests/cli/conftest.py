@@ -18,7 +18,7 @@ SELF = {
 def server() -> Iterator[ReplayServer]:
     replay = ReplayServer()
     replay.on("GET", "/v1/agent/self", SELF)
-    replay.on("HEAD", "/ui/", b"")
+    replay.on("GET", "/ui/", b"<html>")
     yield replay
     replay.close()
 

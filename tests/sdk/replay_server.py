@@ -78,7 +78,7 @@ class ReplayServer:
         self._thread.join()
 
     def _reply(self, request: Request, target: str) -> Reply:
-        if request.method != "HEAD":  # which only asks whether something is there
+        if request.path != "/ui/":  # which only asks whether there is a web UI
             self.requests.append(request)
         for key in ((request.method, target), (request.method, request.path)):
             replies = self._routes.get(key)
@@ -118,10 +118,9 @@ class ReplayServer:
                 body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(body)
+                self.wfile.write(body)
 
-            do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _serve
+            do_GET = do_PUT = do_POST = do_DELETE = _serve
 
             def log_message(self, format: str, *arguments: object) -> None:
                 pass

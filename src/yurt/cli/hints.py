@@ -8,6 +8,9 @@ from yurt.cli.console import BLUE, BOLD, MAGENTA, RESET
 from yurt.cli.options import is_true
 from yurt.sdk import SdkError, agent
 
+# What an agent without a web UI serves in its place.
+DISABLED_PAGE = b"UI is disabled"
+
 
 def show_hint(
     session: Session, text: str, path: str, *, opens: bool = False, more_follows: bool = False
@@ -59,7 +62,7 @@ def _are_hints_on(session: Session) -> bool:
 def serves_ui(session: Session) -> bool:
     """Whether the agent has a web UI: its settings may allow one that its build does not have."""
     try:
-        status, _, _ = session.client.exchange("HEAD", "/ui/")
+        status, _, page = session.client.exchange("GET", "/ui/")
     except SdkError:
         return False
-    return status < HTTPStatus.BAD_REQUEST
+    return status < HTTPStatus.BAD_REQUEST and DISABLED_PAGE not in page

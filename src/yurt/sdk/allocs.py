@@ -8,6 +8,9 @@ from yurt.sdk.streams import ByteStream
 from yurt.sdk.transport import Param, path_segment
 from yurt.sdk.types.allocs import Alloc, AllocStub, AllocUsage, CheckResult, FileInfo, ScheduleState, Stopped
 
+ENDED = frozenset({"complete", "failed", "lost"})
+"""The client statuses of allocations that run no more."""
+
 # The server sends a heartbeat every second on a framed stream that follows a file.
 FRAMES_IDLE_TIMEOUT_S = 60.0
 

@@ -47,6 +47,14 @@ def allocations(
     return client.get(_path(job_id, "allocations"), tuple[AllocStub, ...], all=every_instance)
 
 
+def wait_allocations(
+    client: Client, job_id: str, *, index: int, wait_s: float
+) -> Answer[tuple[AllocStub, ...]]:
+    """List a job's allocations once one has changed since `index`, or after `wait_s`."""
+    path = _path(job_id, "allocations")
+    return client.wait_for_change(path, tuple[AllocStub, ...], index=index, wait_s=wait_s)
+
+
 def evaluations(client: Client, job_id: str) -> Answer[tuple[Evaluation, ...]]:
     """List a job's evaluations, in no order."""
     return client.get(_path(job_id, "evaluations"), tuple[Evaluation, ...])

@@ -51,11 +51,11 @@ class ByteStream:
                 return
             yield chunk
 
-    def frames(self) -> Iterator[Frame]:
-        """Yield the frames of a log or file stream; heartbeats are left out."""
+    def frames(self, *, with_heartbeats: bool = False) -> Iterator[Frame]:
+        """Yield the frames of a log or file stream; heartbeats, which are empty frames, on demand."""
         for text in split_objects(self.chunks(), self._url):
             frame = msgspec.json.decode(text, type=Frame)
-            if frame != _HEARTBEAT:
+            if with_heartbeats or frame != _HEARTBEAT:
                 yield frame
 
     def lines(self) -> Iterator[bytes]:

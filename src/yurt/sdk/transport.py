@@ -6,6 +6,7 @@ import select
 import socket
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -110,6 +111,13 @@ class Transport:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def abort(self) -> None:
+        """End an answer that another thread is reading: its read fails or finds the end."""
+        connection = self._connection
+        if connection is not None and isinstance(connection.sock, socket.socket):
+            with suppress(OSError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
 
     def auth_headers(self) -> dict[str, str]:
         """The headers that carry the token and the basic credentials."""

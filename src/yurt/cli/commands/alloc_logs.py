@@ -156,7 +156,6 @@ def _write(session: Session, data: bytes) -> None:
 
 COMMAND = Command(
     path="alloc logs",
-    aliases=("logs",),
     options=Options,
     run=run,
     usage="[options] <allocation> <task>\nUsage: yurt alloc logs [options] -job <job> -task <task>",

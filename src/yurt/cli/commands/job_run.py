@@ -10,8 +10,9 @@ from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.hints import job_page, show_hint
 from yurt.cli.job_file import JobFileOptions, load_job
 from yurt.cli.job_order import ordered_job
+from yurt.cli.job_waiting import JobWaiting, LogsFlag, TimeoutFlag
 from yurt.cli.job_warnings import show_warnings
-from yurt.cli.monitor import follow_evaluation
+from yurt.cli.monitor import EvalMonitor, follow_evaluation
 from yurt.cli.options import Flag
 from yurt.cli.periodic import next_launch
 from yurt.sdk import ApiError, Client, jobs
@@ -22,6 +23,17 @@ INDEX_CONFLICT = re.compile(r"Enforcing job modify index .*")
 
 class Options(JobFileOptions, frozen=True, kw_only=True):
     """The flags of `job run`."""
+
+    wait: Annotated[
+        bool,
+        Flag(
+            "wait",
+            "Wait until a batch job has ended, and exit with its task's exit code; until a service is "
+            "healthy. -logs and -timeout imply it.",
+        ),
+    ] = False
+    logs: LogsFlag = False
+    timeout: TimeoutFlag = None
 
     check_index: Annotated[
         int | None,
@@ -68,6 +80,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         raise UsageError("This command takes one argument: <path>")
     loaded = load_job(session, arguments[0], options)
     job = loaded.job
+    if options.detach and (options.wait or options.logs or options.timeout is not None):
+        raise CommandError("-detach excludes -wait, -logs and -timeout")
     if options.consul_namespace is not None:
         job["ConsulNamespace"] = options.consul_namespace
     if options.vault_namespace is not None:
@@ -126,6 +140,16 @@ def _follow(
     )
     if not is_monitored:
         return 0
+    if options.wait or options.logs or options.timeout is not None:
+        evaluation = EvalMonitor(session, client, verbose=options.verbose).follow(registered.eval_id)
+        return JobWaiting(
+            session,
+            client,
+            job["ID"],
+            logs=options.logs,
+            timeout=options.timeout,
+            known_blocked=evaluation.blocked_eval,
+        ).wait()
     return follow_evaluation(session, client, registered.eval_id, verbose=options.verbose)
 
 
@@ -150,6 +174,9 @@ COMMAND = Command(
         On successful job submission and scheduling, exit code 0 will be returned. If there are job
         placement issues encountered (unsatisfiable constraints, resource exhaustion, etc), then the exit
         code will be 2. Any other errors, including a failed deployment, result in exit code 1.
+
+        With -wait the command goes on until a batch job has ended, and exits with its task's exit code; see
+        'yurt job wait'.
 
         When ACLs are enabled, this command requires a token with the 'submit-job' capability for the
         job's namespace.

@@ -13,10 +13,11 @@ class DeploymentHealth(Record, frozen=True):
 
 
 class TaskEvent(Record, frozen=True):
-    """Something that happened to a task; `time` is in nanoseconds."""
+    """Something that happened to a task; `time` is in nanoseconds. `exit_code` is that of an end."""
 
     type: str = ""
     time: int = 0
+    exit_code: int = 0
     message: str = ""
     display_message: str = ""
 
