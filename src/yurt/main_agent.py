@@ -28,13 +28,14 @@ from yurt.config import AgentConfig, reloadable_changes, reloaded
 from yurt.config.blocks.server import SchedulerConfig
 from yurt.config.quantities import nanoseconds
 from yurt.errors import YurtError
+from yurt.model.acl.token import TokenLimits
 from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
 from yurt.observe import logger as log_setup
 from yurt.observe.logger import get_logger
 from yurt.rehearsal import rehearse
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
-from yurt.server.settings import ServerSettings
+from yurt.server.settings import AclSettings, ServerSettings
 from yurt.start_banner import banner
 
 if TYPE_CHECKING:
@@ -236,6 +237,13 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
             nodes=nanoseconds(server.node_gc_threshold_s),
         ),
         job_max_count=server.job_max_count,
+        acl=AclSettings(
+            is_enabled=config.acl.enabled,
+            token_ttl=TokenLimits(
+                ttl_min=nanoseconds(config.acl.token_min_expiration_ttl_s),
+                ttl_max=nanoseconds(config.acl.token_max_expiration_ttl_s),
+            ),
+        ),
         first_scheduler_configuration=SchedulerConfiguration(
             scheduler_algorithm=first.scheduler_algorithm,
             memory_oversubscription_enabled=first.memory_oversubscription_enabled,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from tests.state.acl_history import acl_history
 from tests.state.builders import Cluster
 from tests.state.comparing import described
 from tests.state.entry_maker import EntryMaker, RandomChoices
@@ -42,9 +43,13 @@ def history() -> Cluster:
     return cluster
 
 
+# What each recording tells.
+HISTORIES: dict[str, Callable[[], Cluster]] = {"log-v1": history, "log-v1-acl": acl_history}
+
+
 def record(name: str) -> None:
     """Write a recording, one entry a line."""
-    cluster = history()
+    cluster = HISTORIES[name]()
     target = DIRECTORY / name
     target.mkdir(exist_ok=True)
     lines = [base64.b64encode(entry).decode() for entry in cluster.encoded]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from tests.state.acl_history import acl_history, an_id
 from tests.state.builders import Cluster, a_job, a_node, an_eval, key, node_id
 from tests.state.comparing import assert_same_state
 from yurt.model.wire import AllocID
+from yurt.state.acl import secret_key
 from yurt.state.snapshot import (
     ROWS_PER_CHUNK,
     SNAPSHOT_FORMAT,
@@ -61,6 +63,16 @@ def test_many_rows_take_many_chunks() -> None:
     chunks = list(dump(cluster.state))
     assert sum(chunk.startswith(b"\xa6allocs") for chunk in chunks) == 2
     assert_same_state(cluster.state, load(chunks))
+
+
+def test_who_may_do_what_is_saved_and_restored() -> None:
+    state = acl_history().state
+    restored = load(dump(state))
+    assert_same_state(state, restored)
+    assert restored.acl.bootstrap_index == state.acl.bootstrap_index == 1
+    assert restored.acl.tokens.with_secret(secret_key(an_id(30))) == state.acl.tokens[an_id(20)]
+    assert restored.acl.tokens.with_secret(secret_key(an_id(31))) is None
+    assert restored.acl.roles.named("role-0") == state.acl.roles[an_id(10)]
 
 
 def test_loading_leaves_no_news() -> None:

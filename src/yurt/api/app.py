@@ -9,14 +9,16 @@ from collections.abc import Mapping
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from yurt.api.access import admit, is_as_admitted, while_admitted
 from yurt.api.answer import Answer, render, text_answer
 from yurt.api.call import Call
 from yurt.api.cors import allow_origin, is_preflight, preflight_response
 from yurt.api.errors import HttpError, status_of
 from yurt.api.redirect import redirect
-from yurt.api.routes import Route, RouteTable
+from yurt.api.routes import Handler, Route, RouteTable
 from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
+from yurt.server.auth import Authority
 
 INTERNAL_ERROR = "internal error: the server's log says more"
 
@@ -74,12 +76,26 @@ class HttpApp:
             return text_answer(status, text) if text else Answer(body=b"", status=status, content_type="")
         try:
             self._check_region(route, call)
-            return await handler(call)
+            if self.table.authority is None:
+                return await handler(call)
+            return await self._controlled(self.table.authority, route, call, handler)
         except YurtError as error:
             return text_answer(status_of(error), str(error))
         except Exception:
             logger.exception("request.failed", method=call.method, path=call.url_path)
             return text_answer(500, INTERNAL_ERROR)
+
+    async def _controlled(self, authority: Authority, route: Route, call: Call, handler: Handler) -> Answer:
+        """Have a handler answer a caller that may call it."""
+        while True:
+            await admit(authority, route, call)
+            answer = await handler(call)
+            # A read may have waited long: its caller gets what it may see by now.
+            if call.method == "GET" and call.min_index and not is_as_admitted(authority, call):
+                continue
+            if answer.stream is not None:
+                answer.stream = while_admitted(answer.stream, authority, route, call)
+            return answer
 
     def _rendered(self, answer: Answer, call: Call) -> Response:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,6 +12,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 
 from yurt.api.errors import HttpError
+from yurt.model.acl.caller import OPEN_TO_ALL, Caller
+from yurt.model.acl.permissions import Permissions
 from yurt.model.decode import decode_body
 from yurt.model.durations import parse_duration
 from yurt.model.wire import DEFAULT_NAMESPACE
@@ -27,17 +29,27 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 # Longer ones are out of range, leading zeros or not, and Python refuses to read them at some length.
 _INTEGER_CHARS_MAX = 100
 
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
-_FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
+FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
+
+TOKEN_HEADER = "x-nomad-token"  # noqa: S105 (the name of a header)
+_BEARER = "bearer"
 
 
 class Call:
-    """One request to one route. `path` holds what the route's placeholders matched."""
+    """One request to one route. `path` holds what the route's placeholders matched.
+
+    `caller` is who makes it, and `grants` says whether a namespace is one that the route's need is met
+    in; both are set before the handler runs, where access is controlled.
+    """
 
     def __init__(self, scope: Scope, receive: Receive, path: Mapping[str, str]) -> None:
         self._request = Request(scope, receive)
         self.path = path
+        self.caller: Caller = OPEN_TO_ALL
+        self.grants: Callable[[str], bool] = _granted
         self._body: bytes | None = None
+        self._read: dict[type[Any], Any] = {}
         raw = scope["query_string"]
         self._pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True) if raw else []
         # Where a parameter stands twice, the first one counts.
@@ -69,6 +81,26 @@ class Call:
     def namespace(self) -> str:
         """The namespace the caller means."""
         return self.query.get("namespace") or DEFAULT_NAMESPACE
+
+    @property
+    def permissions(self) -> Permissions:
+        """What the caller may do."""
+        return self.caller.permissions
+
+    @property
+    def secret(self) -> str:
+        """The token that was sent; empty without one."""
+        given = self._request.headers.get(TOKEN_HEADER, "").strip()
+        if given:
+            return given
+        scheme, _, rest = self._request.headers.get("authorization", "").strip().partition(" ")
+        words = rest.split()
+        return words[0] if scheme.lower() == _BEARER and words else ""
+
+    def sees(self) -> Callable[[str], bool]:
+        """Which namespaces a list shows: the one that is asked for, or all that the caller may list."""
+        asked = self.namespace
+        return self.grants if asked == ALL_NAMESPACES else asked.__eq__
 
     @property
     def region(self) -> str:
@@ -113,7 +145,7 @@ class Call:
     def check_read(self) -> None:
         """Check what every read may carry. Raises HttpError."""
         stale = self.query.get("stale", "")
-        if stale and stale not in _TRUE and stale not in _FALSE:
+        if stale and stale not in TRUE and stale not in FALSE:
             raise HttpError(400, "Expect `true` or `false` for `stale` query string parameter")
 
     def values(self, name: str) -> list[str]:
@@ -125,8 +157,8 @@ class Call:
         text = self.query.get(name, "")
         if not text:
             return default
-        if text in _TRUE or text in _FALSE:
-            return text in _TRUE
+        if text in TRUE or text in FALSE:
+            return text in TRUE
         raise HttpError(
             status,
             f'Failed to parse value of "{name}" ({text}) as a bool: '
@@ -135,7 +167,7 @@ class Call:
 
     def is_set(self, name: str) -> bool:
         """A boolean parameter where everything but a clear yes is a no."""
-        return self.query.get(name, "") in _TRUE
+        return self.query.get(name, "") in TRUE
 
     def integer(self, name: str) -> int:
         """A whole number; absent and empty are 0."""
@@ -189,14 +221,21 @@ class Call:
             raise HttpError(400, "unexpected EOF") from None
 
     async def read(self, form: type[Any]) -> Any:  # noqa: ANN401 - an instance of `form`
-        """The request's body as a Struct. Raises BadRequestBody with Go's text."""
+        """The request's body as a Struct, the same each time. Raises BadRequestBody with Go's text."""
         assert issubclass(form, msgspec.Struct)
-        return decode_body(await self.body(), form)
+        if form not in self._read:
+            self._read[form] = decode_body(await self.body(), form)
+        return self._read[form]
 
     async def wait_until_gone(self) -> None:
         """Wait for the caller to hang up. A body that was not read before is lost."""
         while (await self._request.receive())["type"] != "http.disconnect":
             pass
+
+
+def _granted(_namespace: str) -> bool:
+    """Where access is not controlled, every namespace is shown."""
+    return True
 
 
 def uint64(text: str) -> int | None:

@@ -13,6 +13,7 @@ from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
 from yurt.api.call import Call
 from yurt.api.listing import Order, listed, page_of
+from yurt.api.object_namespaces import ObjectNamespaces
 from yurt.api.rows import Rows
 from yurt.model.wire import AllocID, NodeID
 from yurt.observe.metrics import Metrics
@@ -97,6 +98,7 @@ class Deps:
         self.server_id = server.context.new_id()
         self.commands = Commands(server.context, server.jobs, job_max_count=server.settings.job_max_count)
         self.rng = rng
+        self.namespace_of = ObjectNamespaces(server)
 
     @property
     def state(self) -> State:

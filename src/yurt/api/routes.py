@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
 
 from yurt.api.answer import Answer
 from yurt.api.call import Call
+from yurt.api.needs import Need
 from yurt.observe.metrics import Metrics
+from yurt.server.auth import Authority
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer]]
 
@@ -28,6 +30,9 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     handlers: dict[str, Handler]
     summary: str
+    # What callers must be allowed to do, for all methods or by method. A method for which nothing is said
+    # is only for those who manage the cluster.
+    needs: Need | Mapping[str, Need] | None = None
     # What a method that has no handler is answered with.
     wrong_method: tuple[int, str] = (405, "Invalid method")
     # The methods that pages of other origins may use.
@@ -37,6 +42,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     # What the API document says about the bodies.
     request: Any = None
     response: Any = None
+
+    def need(self, method: str) -> Need | None:
+        """What callers of a method must be allowed to do; None where the table says nothing."""
+        return self.needs.get(method) if isinstance(self.needs, Mapping) else self.needs
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,12 +59,23 @@ _PATTERN = re.compile(r"^(?P<prefix>[^{]*)(?:\{(?P<name>\w+)\}(?P<suffix>.*))?$"
 
 
 class RouteTable:
-    """The only list of routes, the region they serve, and where their use is counted."""
+    """The only list of routes, the region they serve, where their use is counted, who knows the callers.
 
-    def __init__(self, routes: Iterable[Route], *, region: str = "", metrics: Metrics | None = None) -> None:
+    Without an `authority` everybody may do everything.
+    """
+
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        *,
+        region: str = "",
+        metrics: Metrics | None = None,
+        authority: Authority | None = None,
+    ) -> None:
         self.routes = tuple(routes)
         self.region = region
         self.metrics = metrics
+        self.authority = authority
         self._exact: dict[str, Route] = {}
         self._subtrees: dict[str, list[tuple[str, str, Route]]] = {}
         for route in self.routes:

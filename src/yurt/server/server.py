@@ -14,6 +14,7 @@ from yurt.log.snapshot_format import SnapshotHeader
 from yurt.log.sqlite import SqliteLog
 from yurt.observe.logger import get_logger
 from yurt.server.archive import ArchiveMeta, read_archive, write_archive
+from yurt.server.auth import Authority
 from yurt.server.broker import Broker
 from yurt.server.commands.fleets import FleetCommands
 from yurt.server.commands.jobs import JobCommands
@@ -54,6 +55,7 @@ class Server:
             grace_s=settings.heartbeat_grace_s,
             max_per_second=settings.max_heartbeats_per_second,
         )
+        self.authority = Authority(self.context, is_enabled=settings.acl.is_enabled)
         self.jobs = JobCommands(self.context)
         self.nodes = NodeCommands(self.context, heartbeats)
         self.fleets = FleetCommands(self.context, self.nodes, heartbeats)

@@ -6,13 +6,22 @@ from pathlib import Path
 
 import msgspec
 
+from yurt.model.acl.token import TokenLimits
 from yurt.model.job import BATCH, CORE, SERVICE, SYSBATCH, SYSTEM
 from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.times import HOUR_NS, MINUTE_NS
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND, MIN_HEARTBEAT_TTL_S
 from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
 
 GC_INTERVAL_S = 300.0
+
+
+class AclSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether access is controlled, and how long tokens with an end may live."""
+
+    is_enabled: bool = False
+    token_ttl: TokenLimits = TokenLimits(ttl_min=MINUTE_NS, ttl_max=24 * HOUR_NS)
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +41,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     gc_interval_s: float = GC_INTERVAL_S
     gc_thresholds: Thresholds = Thresholds()
     job_max_count: int = 50_000
+    acl: AclSettings = AclSettings()
     # What a cluster begins with; afterwards only the API changes it.
     first_scheduler_configuration: SchedulerConfiguration = SchedulerConfiguration()
     rpc_advertise: str = "127.0.0.1:4647"

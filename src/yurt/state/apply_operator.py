@@ -7,6 +7,8 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from yurt.state import entries
+from yurt.state.acl_entries import AclChange
+from yurt.state.apply_acl import apply_acl_entry
 from yurt.state.apply_job_versions import record_scaling, set_job_stability, tag_job_version
 from yurt.state.apply_namespaces import (
     delete_namespaces,
@@ -21,6 +23,8 @@ from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATIO
 
 def apply_operator_entry(state: State, index: int, entry: entries.OperatorEntry) -> bool | None:
     """Apply one such entry; see `yurt.state.apply`."""
+    if isinstance(entry, AclChange):
+        return apply_acl_entry(state, index, entry)
     outcome: bool | None = None
     match entry:
         case entries.SetSchedulerConfiguration():

@@ -20,28 +20,18 @@ from yurt.model.scaling_event import ScalingEvent
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, Nanoseconds, NodeID
+from yurt.state.acl_entries import AclEntry
+from yurt.state.entry_base import EntryBase
 
 
-class _Entry(
-    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag=True, tag_field="_"
-):
-    """A change. Whoever proposes it chooses its times and ids; `apply` copies them.
-
-    `at` is the proposer's time. Evaluations that a change gives rise to travel with it, so that
-    neither can be lost without the other.
-    """
-
-    at: Nanoseconds
-
-
-class RegisterNode(_Entry, frozen=True, kw_only=True):
+class RegisterNode(EntryBase, frozen=True, kw_only=True):
     """A node joins, or says what changed about it."""
 
     node: Node
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetNodeStatus(_Entry, frozen=True, kw_only=True):
+class SetNodeStatus(EntryBase, frozen=True, kw_only=True):
     """A node became ready, fell silent or went down."""
 
     node_id: NodeID
@@ -50,7 +40,7 @@ class SetNodeStatus(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetNodeEligibility(_Entry, frozen=True, kw_only=True):
+class SetNodeEligibility(EntryBase, frozen=True, kw_only=True):
     """An operator lets new work onto a node, or keeps it off."""
 
     node_id: NodeID
@@ -59,7 +49,7 @@ class SetNodeEligibility(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetNodeDrain(_Entry, frozen=True, kw_only=True):
+class SetNodeDrain(EntryBase, frozen=True, kw_only=True):
     """An operator empties a node, or stops doing so; `drain` None ends it."""
 
     node_id: NodeID
@@ -73,7 +63,7 @@ class SetNodeDrain(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class DeregisterNodes(_Entry, frozen=True, kw_only=True):
+class DeregisterNodes(EntryBase, frozen=True, kw_only=True):
     """Nodes are forgotten."""
 
     node_ids: tuple[NodeID, ...]
@@ -87,7 +77,7 @@ class GroupScaling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     event: ScalingEvent
 
 
-class RegisterJob(_Entry, frozen=True, kw_only=True):
+class RegisterJob(EntryBase, frozen=True, kw_only=True):
     """A job is new, or its specification changed.
 
     With `enforce_index` set nothing happens unless the stored job's `job_modify_index` equals it;
@@ -103,7 +93,7 @@ class RegisterJob(_Entry, frozen=True, kw_only=True):
     is_new_version: bool = False
 
 
-class DeregisterJob(_Entry, frozen=True, kw_only=True):
+class DeregisterJob(EntryBase, frozen=True, kw_only=True):
     """A job is stopped, or with `purge` forgotten with all that belongs to it."""
 
     namespace: str
@@ -113,7 +103,7 @@ class DeregisterJob(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetJobStability(_Entry, frozen=True, kw_only=True):
+class SetJobStability(EntryBase, frozen=True, kw_only=True):
     """A version of a job is known to be good, or no longer."""
 
     namespace: str
@@ -122,7 +112,7 @@ class SetJobStability(_Entry, frozen=True, kw_only=True):
     stable: bool
 
 
-class TagJobVersion(_Entry, frozen=True, kw_only=True):
+class TagJobVersion(EntryBase, frozen=True, kw_only=True):
     """A version of a job gets a name, or with `tag` None loses it."""
 
     namespace: str
@@ -131,7 +121,7 @@ class TagJobVersion(_Entry, frozen=True, kw_only=True):
     tag: JobVersionTag | None = None
 
 
-class RecordScaling(_Entry, frozen=True, kw_only=True):
+class RecordScaling(EntryBase, frozen=True, kw_only=True):
     """An autoscaler notes something about a group without changing its count."""
 
     namespace: str
@@ -140,60 +130,60 @@ class RecordScaling(_Entry, frozen=True, kw_only=True):
     event: ScalingEvent
 
 
-class ReconcileSummaries(_Entry, frozen=True, kw_only=True):
+class ReconcileSummaries(EntryBase, frozen=True, kw_only=True):
     """The counters of all jobs are counted anew."""
 
 
-class UpsertNamespaces(_Entry, frozen=True, kw_only=True):
+class UpsertNamespaces(EntryBase, frozen=True, kw_only=True):
     """Namespaces are new or replaced."""
 
     namespaces: tuple[Namespace, ...]
 
 
-class DeleteNamespaces(_Entry, frozen=True, kw_only=True):
+class DeleteNamespaces(EntryBase, frozen=True, kw_only=True):
     """Namespaces are forgotten."""
 
     names: tuple[str, ...]
 
 
-class UpsertNodePools(_Entry, frozen=True, kw_only=True):
+class UpsertNodePools(EntryBase, frozen=True, kw_only=True):
     """Node pools are new or replaced."""
 
     node_pools: tuple[NodePool, ...]
 
 
-class DeleteNodePools(_Entry, frozen=True, kw_only=True):
+class DeleteNodePools(EntryBase, frozen=True, kw_only=True):
     """Node pools are forgotten."""
 
     names: tuple[str, ...]
 
 
-class UpsertServices(_Entry, frozen=True, kw_only=True):
+class UpsertServices(EntryBase, frozen=True, kw_only=True):
     """Services of running allocations are new or changed."""
 
     services: tuple[ServiceRegistration, ...]
 
 
-class DeleteServices(_Entry, frozen=True, kw_only=True):
+class DeleteServices(EntryBase, frozen=True, kw_only=True):
     """Services can no longer be found."""
 
     service_ids: tuple[str, ...]
 
 
-class UpsertEvals(_Entry, frozen=True, kw_only=True):
+class UpsertEvals(EntryBase, frozen=True, kw_only=True):
     """Evaluations are new or moved on."""
 
     evals: tuple[Evaluation, ...]
 
 
-class DeleteEvals(_Entry, frozen=True, kw_only=True):
+class DeleteEvals(EntryBase, frozen=True, kw_only=True):
     """Evaluations are collected, with the allocations that only they kept."""
 
     eval_ids: tuple[EvalID, ...] = ()
     alloc_ids: tuple[AllocID, ...] = ()
 
 
-class CommitPlan(_Entry, frozen=True, kw_only=True):
+class CommitPlan(EntryBase, frozen=True, kw_only=True):
     """What the applier accepted of a plan. `evals` are those that preemption calls for."""
 
     eval_id: EvalID
@@ -212,21 +202,21 @@ class AllocReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     network_status: NetworkStatus | None = None
 
 
-class ReportAllocs(_Entry, frozen=True, kw_only=True):
+class ReportAllocs(EntryBase, frozen=True, kw_only=True):
     """Nodes reported on their allocations."""
 
     reports: tuple[AllocReport, ...]
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetDesiredTransitions(_Entry, frozen=True, kw_only=True):
+class SetDesiredTransitions(EntryBase, frozen=True, kw_only=True):
     """Allocations are to migrate, to be rescheduled, or to stop without delay."""
 
     transitions: dict[AllocID, DesiredTransition]
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetDeploymentStatus(_Entry, frozen=True, kw_only=True):
+class SetDeploymentStatus(EntryBase, frozen=True, kw_only=True):
     """A deployment is paused, goes on, or ends.
 
     With `progress_at` the time that its groups have to get on starts over then.
@@ -239,7 +229,7 @@ class SetDeploymentStatus(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class PromoteDeployment(_Entry, frozen=True, kw_only=True):
+class PromoteDeployment(EntryBase, frozen=True, kw_only=True):
     """The canaries of some groups become ordinary instances."""
 
     deployment_id: DeploymentID
@@ -248,7 +238,7 @@ class PromoteDeployment(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class SetAllocHealth(_Entry, frozen=True, kw_only=True):
+class SetAllocHealth(EntryBase, frozen=True, kw_only=True):
     """An operator says which instances of a deployment are healthy, and which are not."""
 
     deployment_id: DeploymentID
@@ -259,13 +249,13 @@ class SetAllocHealth(_Entry, frozen=True, kw_only=True):
     evals: tuple[Evaluation, ...] = ()
 
 
-class DeleteDeployments(_Entry, frozen=True, kw_only=True):
+class DeleteDeployments(EntryBase, frozen=True, kw_only=True):
     """Deployments are collected."""
 
     deployment_ids: tuple[DeploymentID, ...]
 
 
-class RecordPeriodicLaunch(_Entry, frozen=True, kw_only=True):
+class RecordPeriodicLaunch(EntryBase, frozen=True, kw_only=True):
     """A periodic job launched a child for this time."""
 
     namespace: str
@@ -273,7 +263,7 @@ class RecordPeriodicLaunch(_Entry, frozen=True, kw_only=True):
     launch: Nanoseconds
 
 
-class SetSchedulerConfiguration(_Entry, frozen=True, kw_only=True):
+class SetSchedulerConfiguration(EntryBase, frozen=True, kw_only=True):
     """An operator changes how the cluster schedules.
 
     With `check_index` set nothing happens unless the stored configuration is of that index.
@@ -283,7 +273,7 @@ class SetSchedulerConfiguration(_Entry, frozen=True, kw_only=True):
     check_index: int | None = None
 
 
-class SetAutopilotConfiguration(_Entry, frozen=True, kw_only=True):
+class SetAutopilotConfiguration(EntryBase, frozen=True, kw_only=True):
     """An operator changes how the servers look after each other; `check_index` as for schedulers."""
 
     configuration: AutopilotConfiguration
@@ -306,6 +296,7 @@ OperatorEntry: TypeAlias = (
     | DeleteNodePools
     | UpsertServices
     | DeleteServices
+    | AclEntry
 )
 """What people and their tools ask for, besides running jobs."""
 

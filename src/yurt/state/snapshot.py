@@ -32,6 +32,7 @@ from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
+from yurt.state.acl_snapshot import acl_readers, acl_tables
 from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATION_KEY, State
 from yurt.state.submissions import SubmissionKey
 
@@ -146,6 +147,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("scaling-policies", state.scaling_policies.rows()),
         ("scaling-events", state.scaling_events.rows()),
         ("services", state.services.rows()),
+        *((table.name, table.rows()) for table in acl_tables(state.acl)),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -256,6 +258,7 @@ class _Loader:
             "scaling-policies": (_rows_of(ScalingPolicy), self._scaling_policies),
             "scaling-events": (_rows_of(JobScalingEvents), self._scaling_events),
             "services": (_rows_of(ServiceRegistration), self._services),
+            **{name: (_rows_of(kind), put) for name, (kind, put) in acl_readers(state.acl).items()},
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -395,4 +398,5 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.scaling_policies,
         state.scaling_events,
         state.services,
+        *acl_tables(state.acl),
     )

@@ -13,6 +13,7 @@ from yurt.model.node_pool import NodePool
 from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NAMESPACE, DEFAULT_NODE_POOL, NodeID
+from yurt.state.acl import Acl
 from yurt.state.allocs import Allocs
 from yurt.state.columns import NodeColumns
 from yurt.state.deployments import Deployments
@@ -63,6 +64,7 @@ class State:
         self.scaling_policies = ScalingPolicies(self.watches)
         self.scaling_events = ScalingEvents(self.watches)
         self.services = Services(self.watches)
+        self.acl = Acl(self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer, text_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.needs import Need
 from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
 from yurt.model.wire import Wire
 
@@ -26,6 +28,9 @@ _ENTERPRISE_PATHS = (
     "/v1/recommendations/apply",
     "/v1/recommendation/{recommendation_id}",
 )
+
+
+_LISTS_CSI = ("csi-list-volume", "csi-read-volume", "csi-mount-volume", "list-jobs")
 
 
 class _AnyBody(Wire, frozen=True, kw_only=True):
@@ -49,6 +54,7 @@ class AbsentHandlers:
                     path=path,
                     handlers=dict.fromkeys(ANY_METHOD, self.enterprise),
                     summary="Refuse what only Nomad Enterprise has",
+                    needs=needs.KNOWN_CALLER,
                 )
                 for path in _ENTERPRISE_PATHS
             ),
@@ -56,42 +62,92 @@ class AbsentHandlers:
                 path="/v1/operator/license",
                 handlers={"GET": self.license, "PUT": self.enterprise},
                 summary="Say that no licence is needed",
+                needs=needs.KNOWN_CALLER,
             ),
             Route(
                 path="/v1/operator/utilization",
                 handlers={"POST": self.enterprise},
                 summary="Refuse what only Nomad Enterprise has",
+                needs=needs.operator("write"),
             ),
         )
 
     def _volume_routes(self) -> tuple[Route, ...]:
-        routes: tuple[tuple[str, dict[str, Handler], str], ...] = (
-            ("/v1/volumes", {"GET": self.volumes, **dict.fromkeys(WRITE, self.no_volumes)}, "List volumes"),
-            ("/v1/volumes/claims", dict.fromkeys(ANY_METHOD, self.claims), "List claims of volumes"),
-            ("/v1/volumes/claim/{claim_id}", {"DELETE": self.no_claim}, "Refuse to delete a claim"),
-            ("/v1/volumes/external", {"GET": self.no_plugin}, "Refuse to ask a plugin for volumes"),
-            ("/v1/volumes/snapshot", {"GET": self.no_plugin}, "Refuse to ask a plugin for snapshots"),
+        csi_write = needs.All((needs.namespace("csi-write-volume"), needs.plugin("read")))
+        host_read, host_delete = needs.namespace("host-volume-read"), needs.namespace("host-volume-delete")
+        routes: tuple[tuple[str, dict[str, tuple[Handler, Need]], str], ...] = (
+            (
+                "/v1/volumes",
+                {
+                    "GET": (
+                        self.volumes,
+                        needs.Checked(told="ns:csi-list-volume for type csi", check=_may_list_volumes),
+                    ),
+                    **dict.fromkeys(WRITE, (self.no_volumes, csi_write)),
+                },
+                "List volumes",
+            ),
+            (
+                "/v1/volumes/claims",
+                dict.fromkeys(ANY_METHOD, (self.claims, needs.listed("host-volume-read"))),
+                "List claims of volumes",
+            ),
+            (
+                "/v1/volumes/claim/{claim_id}",
+                {"DELETE": (self.no_claim, host_delete)},
+                "Refuse to delete a claim",
+            ),
+            (
+                "/v1/volumes/external",
+                {"GET": (self.no_plugin, needs.listed(*_LISTS_CSI))},
+                "Refuse to ask a plugin for volumes",
+            ),
+            (
+                "/v1/volumes/snapshot",
+                {"GET": (self.no_plugin, needs.listed(*_LISTS_CSI))},
+                "Refuse to ask a plugin for snapshots",
+            ),
             (
                 "/v1/volume/csi/{volume_id}",
-                {"GET": self.no_volume, "DELETE": self.no_csi_volume},
+                {
+                    "GET": (
+                        self.no_volume,
+                        needs.namespace("csi-read-volume", "csi-mount-volume", "read-job"),
+                    ),
+                    "DELETE": (self.no_csi_volume, needs.namespace("csi-write-volume")),
+                },
                 "Find no volume",
             ),
-            ("/v1/volume/host/create", dict.fromkeys(WRITE, self.no_volumes), "Refuse to make a volume"),
+            (
+                "/v1/volume/host/create",
+                dict.fromkeys(WRITE, (self.no_volumes, needs.namespace("host-volume-create"))),
+                "Refuse to make a volume",
+            ),
             (
                 "/v1/volume/host/register",
-                dict.fromkeys(WRITE, self.no_volumes),
+                dict.fromkeys(WRITE, (self.no_volumes, needs.namespace("host-volume-register"))),
                 "Refuse to register a volume",
             ),
             (
                 "/v1/volume/host/{volume_id}",
-                {"GET": self.no_host_volume, "DELETE": self.no_such_volume},
+                {"GET": (self.no_host_volume, host_read), "DELETE": (self.no_such_volume, host_delete)},
                 "Find no volume",
             ),
-            ("/v1/plugins", {"GET": self.plugins}, "List plugins"),
-            ("/v1/plugin/csi/{plugin_id}", {"GET": self.missing_plugin}, "Find no plugin"),
+            ("/v1/plugins", {"GET": (self.plugins, needs.plugin("list"))}, "List plugins"),
+            (
+                "/v1/plugin/csi/{plugin_id}",
+                {"GET": (self.missing_plugin, needs.plugin("read"))},
+                "Find no plugin",
+            ),
         )
         return tuple(
-            Route(path=path, handlers=handlers, summary=summary) for path, handlers, summary in routes
+            Route(
+                path=path,
+                handlers={method: handler for method, (handler, _) in served.items()},
+                needs={method: need for method, (_, need) in served.items()},
+                summary=summary,
+            )
+            for path, served, summary in routes
         )
 
     async def enterprise(self, _call: Call) -> Answer:
@@ -162,6 +218,11 @@ class AbsentHandlers:
     async def no_plugin(self, _call: Call) -> Answer:
         """What a plugin would have to answer."""
         raise HttpError(500, "no such plugin")
+
+
+async def _may_list_volumes(call: Call) -> bool:
+    """CSI volumes are for those who may list them; of others everybody is shown what they may see."""
+    return call.query.get("type", "") != "csi" or await needs.listed(*_LISTS_CSI).is_met(call)
 
 
 def _missing(text: str, index: int) -> Answer:

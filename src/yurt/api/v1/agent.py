@@ -8,11 +8,13 @@ import socket
 import sys
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import TEXT_TYPE, Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
-from yurt.api.routes import ANY_METHOD, WRITE, Route
+from yurt.api.needs import Need
+from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
 from yurt.model.decode import BadRequestBody
 from yurt.model.multi_error import multi_error_text
 from yurt.model.times import time_text
@@ -45,14 +47,15 @@ class AgentHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
-        reads = (
-            ("/v1/agent/self", self.self, "Describe this agent"),
-            ("/v1/agent/health", self.health, "Say whether the agent is well"),
-            ("/v1/agent/members", self.members, "List the servers that know each other"),
-            ("/v1/agent/host", self.host, "Describe the machine"),
-            ("/v1/agent/schedulers", self.schedulers, "List the schedulers of this server"),
-            ("/v1/regions", self.regions, "List the regions"),
-            ("/.well-known/jwks.json", self.jwks, "List the public keys"),
+        read, write = needs.agent("read"), needs.agent("write")
+        reads: tuple[tuple[str, Handler, str, Need], ...] = (
+            ("/v1/agent/self", self.self, "Describe this agent", read),
+            ("/v1/agent/health", self.health, "Say whether the agent is well", needs.ANYONE),
+            ("/v1/agent/members", self.members, "List the servers that know each other", needs.node("read")),
+            ("/v1/agent/host", self.host, "Describe the machine", read),
+            ("/v1/agent/schedulers", self.schedulers, "List the schedulers of this server", read),
+            ("/v1/regions", self.regions, "List the regions", needs.ANYONE),
+            ("/.well-known/jwks.json", self.jwks, "List the public keys", needs.ANYONE),
         )
         writes = (
             ("/v1/agent/join", self.join, "Make this server known to others"),
@@ -61,39 +64,59 @@ class AgentHandlers:
         )
         return (
             *(
-                Route(path=path, handlers={"GET": handler}, summary=summary, is_local=True)
-                for path, handler, summary in reads
+                Route(path=path, handlers={"GET": handler}, summary=summary, needs=need, is_local=True)
+                for path, handler, summary, need in reads
             ),
             *(
-                Route(path=path, handlers=dict.fromkeys(WRITE, handler), summary=summary, is_local=True)
+                Route(
+                    path=path,
+                    handlers=dict.fromkeys(WRITE, handler),
+                    summary=summary,
+                    needs=write,
+                    is_local=True,
+                )
                 for path, handler, summary in writes
             ),
             Route(
                 path="/v1/agent/servers",
                 handlers={"GET": self.servers, **dict.fromkeys(WRITE, self.set_servers)},
                 summary="List or set the servers of this client",
+                needs={"GET": read, **dict.fromkeys(WRITE, write)},
                 is_local=True,
             ),
             Route(
                 path="/v1/agent/schedulers/config",
                 handlers={"GET": self.scheduler_workers, **dict.fromkeys(WRITE, self.set_scheduler_workers)},
                 summary="Read or set how many schedulers this server runs",
+                needs={"GET": read, **dict.fromkeys(WRITE, write)},
                 is_local=True,
             ),
             Route(
                 path="/v1/agent/keyring/{action}",
                 handlers=dict.fromkeys(ANY_METHOD, self.keyring),
                 summary="Refuse to show gossip keys, of which there are none",
+                needs=write,
                 is_local=True,
             ),
             Route(
                 path="/v1/agent/pprof/{profile}",
                 handlers={"GET": self.pprof},
                 summary="Give the command line of this agent",
+                needs=write,
                 is_local=True,
             ),
-            Route(path="/v1/status/leader", handlers={"GET": self.leader}, summary="Name the leader"),
-            Route(path="/v1/status/peers", handlers={"GET": self.peers}, summary="List the servers"),
+            Route(
+                path="/v1/status/leader",
+                handlers={"GET": self.leader},
+                summary="Name the leader",
+                needs=needs.ANYONE,
+            ),
+            Route(
+                path="/v1/status/peers",
+                handlers={"GET": self.peers},
+                summary="List the servers",
+                needs=needs.ANYONE,
+            ),
         )
 
     async def leader(self, _call: Call) -> Answer:

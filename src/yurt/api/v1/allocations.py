@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from yurt.api import needs
 from yurt.api.answer import Answer
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.filter.values import Getters, define_members
@@ -60,33 +61,39 @@ class AllocationHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
+        of_alloc = self._deps.namespace_of.alloc
         return (
             Route(
                 path="/v1/allocations",
                 handlers={"GET": self.list},
                 summary="List allocations",
+                needs=needs.listed("read-job"),
                 response=list[AllocListStub],
             ),
             Route(
                 path="/v1/allocation/{alloc_id}/stop",
                 handlers=dict.fromkeys(WRITE, self.stop),
                 summary="Stop an allocation and place it anew",
+                needs=needs.namespace("alloc-lifecycle", of=of_alloc),
             ),
             Route(
                 path="/v1/allocation/{alloc_id}/services",
                 handlers={"GET": self.services},
                 summary="List the services of an allocation",
+                needs=needs.namespace("read-job", of=of_alloc),
                 response=list[ServiceRegistration],
             ),
             Route(
                 path="/v1/allocation/{alloc_id}/checks",
                 handlers=dict.fromkeys(ANY_METHOD, self._checks.read),
                 summary="Read the results of an allocation's checks",
+                needs=needs.namespace("read-job", of=of_alloc),
             ),
             Route(
                 path="/v1/allocation/{alloc_id}",
                 handlers={"GET": self.read},
                 summary="Read an allocation",
+                needs=needs.Checked(told="ns:read-job of the allocation", check=self._may_read),
                 response=AllocView,
             ),
         )
@@ -94,13 +101,13 @@ class AllocationHandlers:
     async def list(self, call: Call) -> Answer:
         """GET /v1/allocations."""
         prefix = checked_prefix("alloc", call.query.get("prefix", ""))
-        namespace = call.namespace
+        sees = call.sees()
         with_resources = call.flag("resources")
         with_states = call.flag("task_states", default=True)
         table = self._deps.state.allocs
 
         def is_meant(alloc: Allocation) -> bool:
-            return namespace in (ALL_NAMESPACES, alloc.job.namespace) and alloc.id.startswith(prefix)
+            return sees(alloc.job.namespace) and alloc.id.startswith(prefix)
 
         def view(alloc: Allocation) -> AllocListStub:
             return alloc_stub(alloc, with_resources=with_resources, with_task_states=with_states)
@@ -113,6 +120,13 @@ class AllocationHandlers:
             where=is_meant,
             view=view,
         )
+
+    async def _may_read(self, call: Call) -> bool:
+        """Whether the caller may read an allocation; to others it is unknown, in other words than 403's."""
+        namespace = await self._deps.namespace_of.alloc(call)
+        if namespace is not None and not call.permissions.allows(namespace, "read-job"):
+            raise HttpError(500, f'Unknown allocation "{_alloc_id(call)}"')
+        return True
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/allocation/<id>."""

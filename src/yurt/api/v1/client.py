@@ -6,6 +6,7 @@ import asyncio
 import json
 
 from yurt.agent.node_meta import BadMetaKey, NodeMeta
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -109,14 +110,27 @@ class ClientHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
-        actions: tuple[tuple[str, tuple[str, ...], Handler, str], ...] = (
-            ("stats", ANY_METHOD, self.alloc_stats, "Measure an allocation"),
-            ("checks", ANY_METHOD, self._checks.read, "Read the results of an allocation's checks"),
-            ("restart", ANY_METHOD, self.restart, "Restart tasks of an allocation"),
-            ("signal", WRITE, self.signal, "Send a signal to tasks of an allocation"),
-            ("gc", ANY_METHOD, self.collect, "Delete an allocation that is over"),
-            ("pause", ("GET", *WRITE), self.pause, "Refuse to pause tasks"),
-            ("exec", ANY_METHOD, self.exec_without_upgrade, "Refuse an exec that is no WebSocket"),
+        of_alloc = self._deps.namespace_of.alloc
+        read, lifecycle = ("read-job",), ("alloc-lifecycle",)
+        actions: tuple[tuple[str, tuple[str, ...], Handler, str, tuple[str, ...]], ...] = (
+            ("stats", ANY_METHOD, self.alloc_stats, "Measure an allocation", read),
+            ("checks", ANY_METHOD, self._checks.read, "Read the results of an allocation's checks", read),
+            ("restart", ANY_METHOD, self.restart, "Restart tasks of an allocation", lifecycle),
+            ("signal", WRITE, self.signal, "Send a signal to tasks of an allocation", lifecycle),
+            (
+                "gc",
+                ANY_METHOD,
+                self.collect,
+                "Delete an allocation that is over",
+                ("submit-job", "gc-allocation"),
+            ),
+            (
+                "exec",
+                ANY_METHOD,
+                self.exec_without_upgrade,
+                "Refuse an exec that is no WebSocket",
+                ("alloc-exec",),
+            ),
         )
         return (
             *(
@@ -124,20 +138,33 @@ class ClientHandlers:
                     path=f"/v1/client/allocation/{{alloc_id}}/{name}",
                     handlers=dict.fromkeys(methods, handler),
                     summary=summary,
+                    needs=needs.namespace(*any_of, of=of_alloc),
                     cors=READABLE,
                 )
-                for name, methods, handler, summary in actions
+                for name, methods, handler, summary, any_of in actions
+            ),
+            Route(
+                path="/v1/client/allocation/{alloc_id}/pause",
+                handlers=dict.fromkeys(("GET", *WRITE), self.pause),
+                summary="Refuse to pause tasks",
+                needs={
+                    "GET": needs.namespace("read-job", of=of_alloc),
+                    **dict.fromkeys(WRITE, needs.namespace("submit-job", "pause-allocation", of=of_alloc)),
+                },
+                cors=READABLE,
             ),
             Route(
                 path="/v1/client/allocation/{alloc_id}",
                 handlers=dict.fromkeys(ANY_METHOD, self.unknown),
                 summary="Refuse unknown actions",
+                needs=needs.KNOWN_CALLER,
                 cors=READABLE,
             ),
             Route(
                 path="/v1/client/stats",
                 handlers=dict.fromkeys(ANY_METHOD, self.stats),
                 summary="Measure a node",
+                needs=needs.node("read"),
                 response=HostStats,
                 cors=READABLE,
             ),
@@ -145,11 +172,13 @@ class ClientHandlers:
                 path="/v1/client/gc",
                 handlers=dict.fromkeys(ANY_METHOD, self.collect_all),
                 summary="Delete all allocations of a node that are over",
+                needs=needs.node("write"),
             ),
             Route(
                 path="/v1/client/metadata",
                 handlers={"GET": self.read_meta, "POST": self.change_meta},
                 summary="Read or change the metadata of a node",
+                needs={"GET": needs.node("read"), "POST": needs.node("write")},
                 request=MetaRequest,
                 response=MetaResponse,
                 cors=READABLE,

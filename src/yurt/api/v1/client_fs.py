@@ -18,6 +18,7 @@ from yurt.agent.access.files import (
     stat_file,
 )
 from yurt.agent.access.log_stream import LogQuery, StreamFrame, stream_file, stream_logs
+from yurt.api import needs
 from yurt.api.answer import TEXT_TYPE, Answer, text_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -53,6 +54,7 @@ class ClientFsHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
+        of_alloc = self._deps.namespace_of.alloc
         actions: dict[str, tuple[Handler, str]] = {
             "ls": (self.list, "List a directory of an allocation"),
             "stat": (self.stat, "Describe a file of an allocation"),
@@ -67,6 +69,9 @@ class ClientFsHandlers:
                     path=f"/v1/client/fs/{name}/{{alloc_id}}",
                     handlers=dict.fromkeys(METHODS, handler),
                     summary=summary,
+                    needs=needs.namespace(
+                        *(("read-logs", "read-fs") if name == "logs" else ("read-fs",)), of=of_alloc
+                    ),
                     cors=READABLE,
                 )
                 for name, (handler, summary) in actions.items()
@@ -75,6 +80,7 @@ class ClientFsHandlers:
                 path="/v1/client/fs/{action}",
                 handlers=dict.fromkeys(METHODS, self.unknown),
                 summary="Refuse unknown actions",
+                needs=needs.KNOWN_CALLER,
             ),
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_prefix, checked_uuid
@@ -19,6 +20,16 @@ from yurt.server.commands.deployments import DeploymentChanged
 
 BY_ID = by_id(lambda deployment: deployment.id)
 BY_INDEX = by_index(lambda deployment: deployment.create_index, lambda deployment: deployment.id)
+
+
+# What a change of a deployment needs, unless its caller may submit jobs anyway.
+_CAPABILITIES = {
+    "fail": "fail-deployment",
+    "pause": "pause-deployment",
+    "promote": "promote-deployment",
+    "allocation-health": "set-alloc-health-deployment",
+    "unblock": "unblock-deployment",
+}
 
 
 class DeploymentRequest(Wire, frozen=True, kw_only=True):
@@ -75,6 +86,7 @@ class DeploymentHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
+        of_deployment = self._deps.namespace_of.deployment
         changes = (
             ("fail", self.fail, None, "Give a deployment up"),
             ("pause", self.pause, PauseRequest, "Hold a deployment, or let it go on"),
@@ -92,12 +104,14 @@ class DeploymentHandlers:
                 path="/v1/deployments",
                 handlers={"GET": self.list},
                 summary="List deployments",
+                needs=needs.listed("read-job"),
                 response=list[Deployment],
             ),
             Route(
                 path="/v1/deployment/allocations/{deployment_id}",
                 handlers={"GET": self.allocations},
                 summary="List the allocations of a deployment",
+                needs=needs.namespace("read-job", of=of_deployment),
                 response=list[AllocListStub],
             ),
             *(
@@ -105,6 +119,7 @@ class DeploymentHandlers:
                     path=f"/v1/deployment/{name}/{{deployment_id}}",
                     handlers=dict.fromkeys(WRITE, handler),
                     summary=summary,
+                    needs=needs.namespace("submit-job", _CAPABILITIES[name], of=of_deployment),
                     request=request,
                     response=DeploymentUpdateResponse,
                 )
@@ -114,6 +129,7 @@ class DeploymentHandlers:
                 path="/v1/deployment/{deployment_id}",
                 handlers={"GET": self.read},
                 summary="Read a deployment",
+                needs=needs.namespace("read-job", of=of_deployment),
                 response=Deployment,
             ),
         )
@@ -121,11 +137,11 @@ class DeploymentHandlers:
     async def list(self, call: Call) -> Answer:
         """GET /v1/deployments."""
         prefix = checked_prefix("", call.query.get("prefix", ""))
-        namespace = call.namespace
+        sees = call.sees()
         table = self._deps.state.deployments
 
         def is_meant(deployment: Deployment) -> bool:
-            return namespace in (ALL_NAMESPACES, deployment.namespace) and deployment.id.startswith(prefix)
+            return sees(deployment.namespace) and deployment.id.startswith(prefix)
 
         return await self._deps.list(
             call,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from yurt.api import needs
 from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
 from yurt.api.call import ALL_NAMESPACES, Call
@@ -46,6 +47,7 @@ class EvaluationHandlers:
                 path="/v1/evaluations",
                 handlers={"GET": self.list, "DELETE": self.delete},
                 summary="List evaluations, delete some",
+                needs={"GET": needs.listed("read-job"), "DELETE": needs.MANAGEMENT},
                 request=EvalDeleteRequest,
                 response=list[Evaluation],
             ),
@@ -53,17 +55,20 @@ class EvaluationHandlers:
                 path="/v1/evaluations/count",
                 handlers={"GET": self.count},
                 summary="Count evaluations",
+                needs=needs.listed("read-job"),
             ),
             Route(
                 path="/v1/evaluation/{eval_id}/allocations",
                 handlers={"GET": self.allocations},
                 summary="List the allocations that an evaluation placed",
+                needs=needs.namespace("read-job", of=self._deps.namespace_of.eval),
                 response=list[AllocListStub],
             ),
             Route(
                 path="/v1/evaluation/{eval_id}",
                 handlers={"GET": self.read},
                 summary="Read an evaluation",
+                needs=needs.namespace("read-job", of=self._deps.namespace_of.eval),
                 response=Evaluation,
             ),
         )
@@ -71,7 +76,7 @@ class EvaluationHandlers:
     async def list(self, call: Call) -> Answer:
         """GET /v1/evaluations."""
         prefix = checked_prefix("eval", call.query.get("prefix", ""))
-        namespace = call.namespace
+        sees = call.sees()
         job_id, status = call.query.get("job", ""), call.query.get("status", "")
         if call.query.get("filter") and (job_id or status):
             raise HttpError(400, "Filter expression cannot be used with other filter parameters")
@@ -79,7 +84,7 @@ class EvaluationHandlers:
 
         def is_meant(evaluation: Evaluation) -> bool:
             return (
-                namespace in (ALL_NAMESPACES, evaluation.namespace)
+                sees(evaluation.namespace)
                 and evaluation.id.startswith(prefix)
                 and job_id in ("", evaluation.job_id)
                 and status in ("", evaluation.status)
@@ -96,12 +101,12 @@ class EvaluationHandlers:
     async def count(self, call: Call) -> Answer:
         """GET /v1/evaluations/count."""
         prefix = checked_prefix("eval", call.query.get("prefix", ""))
-        namespace = call.namespace
+        sees = call.sees()
         wanted = filter_of(call.query.get("filter", ""))
         table = self._deps.state.evals
 
         def is_meant(evaluation: Evaluation) -> bool:
-            return namespace in (ALL_NAMESPACES, evaluation.namespace) and evaluation.id.startswith(prefix)
+            return sees(evaluation.namespace) and evaluation.id.startswith(prefix)
 
         index, rows = await blocking(
             call,

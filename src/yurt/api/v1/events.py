@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import msgspec
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import Route
+from yurt.api.v1.event_access import may_ask, may_see
 from yurt.api.v1.event_views import Event, events_of
 from yurt.state.journal import Changed
 
@@ -32,7 +34,14 @@ class EventHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
-        return (Route(path="/v1/event/stream", handlers={"GET": self.stream}, summary="Follow what changes"),)
+        return (
+            Route(
+                path="/v1/event/stream",
+                handlers={"GET": self.stream},
+                summary="Follow what changes",
+                needs=needs.Checked(told="what each topic needs", check=_may_follow),
+            ),
+        )
 
     async def stream(self, call: Call) -> Answer:
         """GET /v1/event/stream."""
@@ -42,8 +51,14 @@ class EventHandlers:
         if index is None:
             raise HttpError(400, f'Unable to parse index: strconv.Atoi: parsing "{text}": invalid syntax')
         batches = self._deps.events.follow(index)
+
+        def is_wanted(event: Event) -> bool:
+            return _is_wanted(event, topics, call.namespace) and may_see(
+                call.permissions, event.topic, event.namespace, event.key
+            )
+
         return Answer(
-            stream=_lines(batches, topics, call.namespace),
+            stream=_lines(batches, is_wanted),
             headers={"Cache-Control": "no-cache"},
             is_compressible=False,
         )
@@ -64,9 +79,12 @@ def _topics(texts: list[str]) -> Mapping[str, set[str]]:
     return topics
 
 
-async def _lines(
-    batches: AsyncIterator[Changed], topics: Mapping[str, set[str]], namespace: str
-) -> AsyncIterator[bytes]:
+async def _may_follow(call: Call) -> bool:
+    """Whether the caller may see all topics that it asks for; `*` asks for all that there are."""
+    return all(may_ask(call.permissions, topic, call.namespace) for topic in _topics(call.values("topic")))
+
+
+async def _lines(batches: AsyncIterator[Changed], is_wanted: Callable[[Event], bool]) -> AsyncIterator[bytes]:
     """Batches as lines, with signs of life between."""
     yield HEARTBEAT
     pending = asyncio.ensure_future(anext(batches))
@@ -78,7 +96,7 @@ async def _lines(
                 continue
             batch = pending.result()
             pending = asyncio.ensure_future(anext(batches))
-            events = [event for event in events_of(batch) if _is_wanted(event, topics, namespace)]
+            events = [event for event in events_of(batch) if is_wanted(event)]
             if events:
                 line: dict[str, Any] = {"Index": batch.index, "Events": events}
                 yield _encode(line) + b"\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -44,11 +45,13 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/periodic/force",
                 handlers=dict.fromkeys(WRITE, self.force),
                 summary="Launch a child of a periodic job now",
+                needs=needs.namespace("submit-job", "dispatch-job", "force-periodic-job"),
             ),
             Route(
                 path="/v1/job/{job_id}/dispatch",
                 handlers=dict.fromkeys(WRITE, self.dispatch),
                 summary="Launch a child of a parameterized job",
+                needs=needs.namespace("dispatch-job"),
                 request=JobDispatchRequest,
                 response=JobDispatchResponse,
             ),
@@ -56,12 +59,14 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/dispatch/payload",
                 handlers=dict.fromkeys(WRITE, self.dispatch_payload),
                 summary="Launch a child of a parameterized job with the body as its payload",
+                needs=needs.namespace("dispatch-job"),
                 response=JobDispatchResponse,
             ),
             Route(
                 path="/v1/job/{job_id}/revert",
                 handlers=dict.fromkeys(WRITE, self.revert),
                 summary="Go back to an earlier version of a job",
+                needs=needs.namespace("submit-job", "revert-job"),
                 request=JobRevertRequest,
                 response=JobRegisterResponse,
             ),
@@ -69,12 +74,17 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/stable",
                 handlers=dict.fromkeys(WRITE, self.stable),
                 summary="Mark a version of a job as stable",
+                needs=needs.namespace("submit-job", "stable-job"),
                 request=JobStabilityRequest,
             ),
             Route(
                 path="/v1/job/{job_id}/scale",
                 handlers={"GET": self._scale_reader.read, **dict.fromkeys(WRITE, self.scale)},
                 summary="Read how far a job is scaled, set the count of a group",
+                needs={
+                    "GET": needs.namespace("read-job", "read-job-scaling"),
+                    **dict.fromkeys(WRITE, needs.namespace("submit-job", "scale-job")),
+                },
                 request=ScalingRequest,
                 response=JobScaleStatus,
             ),
@@ -82,6 +92,7 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/tag",
                 handlers=dict.fromkeys(ANY_METHOD, self.tag),
                 summary="Name a version of a job, or take its name away",
+                needs=needs.namespace("submit-job", "tag-job-version"),
                 request=TagVersionRequest,
                 response=TagVersionResponse,
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -14,6 +15,7 @@ from yurt.api.v1.job_intake import Intake, JobIntake
 from yurt.api.v1.job_messages import JobsParseRequest, JobValidateRequest, JobValidateResponse
 from yurt.jobspec import JobspecError, parse_submitted_job
 from yurt.model.canonical import request_defaults
+from yurt.model.wire import DEFAULT_NAMESPACE
 
 
 class JobParseHandlers:
@@ -29,12 +31,14 @@ class JobParseHandlers:
                 path="/v1/jobs/parse",
                 handlers=dict.fromkeys(WRITE, self.parse),
                 summary="Turn a job file into JSON",
+                needs=needs.namespace("parse-job", "submit-job"),
                 request=JobsParseRequest,
             ),
             Route(
                 path="/v1/validate/job",
                 handlers=dict.fromkeys(WRITE, self.validate),
                 summary="Say what is wrong with a job",
+                needs=needs.namespace("read-job", of=_validated_namespace),
                 request=JobValidateRequest,
                 response=JobValidateResponse,
                 is_local=True,
@@ -65,6 +69,11 @@ class JobParseHandlers:
                 warnings=self._intake.warnings_text(job),
             )
         )
+
+
+async def _validated_namespace(call: Call) -> str:
+    request: JobValidateRequest = await call.read(JobValidateRequest)
+    return (request.job or {}).get("Namespace") or DEFAULT_NAMESPACE
 
 
 def _parsed(request: JobsParseRequest) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from random import Random
 
 from msgspec.structs import replace
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -14,6 +15,7 @@ from yurt.api.routes import WRITE, Route
 from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
 from yurt.api.v1.job_intake import Intake, JobIntake
 from yurt.api.v1.job_messages import JobPlanRequest
+from yurt.api.v1.jobs import meant_namespace
 from yurt.model.alloc_metric import AllocMetric
 from yurt.model.evaluation import Evaluation
 from yurt.model.plan_annotations import DesiredUpdates
@@ -58,6 +60,7 @@ class JobPlanHandlers:
                 path="/v1/job/{job_id}/plan",
                 handlers=dict.fromkeys(WRITE, self.plan),
                 summary="Say what registering a job would do",
+                needs=needs.namespace("submit-job", "plan-job", of=_planned_namespace),
                 request=JobPlanRequest,
                 response=JobPlanResponse,
                 is_local=True,
@@ -77,9 +80,7 @@ class JobPlanHandlers:
             request.job,
             Intake(
                 region=request.region or call.region or request.job.get("Region", ""),
-                namespace=(
-                    call.query.get("namespace") or request.namespace or request.job.get("Namespace", "")
-                ),
+                namespace=meant_namespace(call, request),
             ),
         )
         errors = self._intake.errors(job)
@@ -95,6 +96,11 @@ class JobPlanHandlers:
         )
         body = plan_view(self._deps.state, run, warnings=self._intake.warnings_text(job))
         return Answer(body=body, index=run.job_modify_index)
+
+
+async def _planned_namespace(call: Call) -> str:
+    request: JobPlanRequest = await call.read(JobPlanRequest)
+    return meant_namespace(call, request)
 
 
 def plan_view(state: State, run: DryRun, *, warnings: str) -> JobPlanResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call, uint64
 from yurt.api.deps import Deps
@@ -45,6 +46,7 @@ class JobReadHandlers:
                     path=f"/v1/job/{{job_id}}/{name}",
                     handlers={"GET": handler},
                     summary=summary,
+                    needs=needs.namespace("read-job"),
                     response=response,
                 )
                 for name, handler, summary, response in reads
@@ -53,6 +55,7 @@ class JobReadHandlers:
                 path="/v1/job/{job_id}/summary",
                 handlers=dict.fromkeys(ANY_METHOD, self.summary),
                 summary="Count the allocations of a job",
+                needs=needs.namespace("read-job"),
                 response=JobSummary,
             ),
         )

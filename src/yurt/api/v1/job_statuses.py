@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer, read_answer
 from yurt.api.blocking import blocking
 from yurt.api.call import ALL_NAMESPACES, Call, uint64
@@ -115,6 +116,7 @@ class JobStatusesHandlers:
                 path="/v1/jobs/statuses",
                 handlers={"GET": self.read, "POST": self.read},
                 summary="List jobs with their allocations",
+                needs=needs.listed("read-job", of=_asked_namespace),
                 request=JobStatusesRequest,
                 response=list[JobStatusesJob],
             ),
@@ -128,15 +130,16 @@ class JobStatusesHandlers:
         if request is not None:
             wanted = {JobKey(one.namespace or DEFAULT_NAMESPACE, JobID(one.id)) for one in request.jobs}
             with_children = with_children or request.include_children
-        namespace = call.query.get("namespace") or (ALL_NAMESPACES if wanted else DEFAULT_NAMESPACE)
+        namespace = await _asked_namespace(call)
+        sees = call.grants if namespace == ALL_NAMESPACES else namespace.__eq__
         page, order = _page(call, wanted)
         state = self._deps.state
 
         def is_meant(job: Job) -> bool:
             if wanted is not None:
-                return job.key in wanted and namespace in (ALL_NAMESPACES, job.namespace)
+                return job.key in wanted and sees(job.namespace)
             is_child = bool(job.parent_id) and not with_children
-            return namespace in (ALL_NAMESPACES, job.namespace) and not is_child
+            return sees(job.namespace) and not is_child
 
         def read() -> tuple[int, list[Job]]:
             jobs = [job for job in state.jobs if is_meant(job)]
@@ -234,6 +237,12 @@ def _page(call: Call, wanted: set[JobKey] | None) -> tuple[Page, Order[Job]]:
     size = len(wanted) if wanted is not None else asked.size
     page = Page(size=size, token=asked.token, backwards=False, wanted=asked.wanted)
     return page, _OLDEST_FIRST if asked.backwards else _NEWEST_FIRST
+
+
+async def _asked_namespace(call: Call) -> str:
+    """The namespace that is asked for; jobs that are asked for by name may be anywhere."""
+    named = call.method != "GET" and bool(await call.body())
+    return call.query.get("namespace") or (ALL_NAMESPACES if named else DEFAULT_NAMESPACE)
 
 
 async def _request(call: Call) -> JobStatusesRequest | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -30,6 +31,7 @@ class JobVersionHandlers:
                 path="/v1/job/{job_id}/versions",
                 handlers=dict.fromkeys(ANY_METHOD, self.read),
                 summary="List the versions of a job, with their differences",
+                needs=needs.namespace("read-job"),
             ),
         )
 

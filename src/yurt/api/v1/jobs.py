@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import Answer
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import FALSE, Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_namespace
@@ -15,6 +16,7 @@ from yurt.api.v1.job_intake import Intake, JobIntake
 from yurt.api.v1.job_messages import (
     JobDeregisterResponse,
     JobEvaluateRequest,
+    JobPlanRequest,
     JobRegisterRequest,
     JobRegisterResponse,
     SubmissionForm,
@@ -24,10 +26,14 @@ from yurt.model.job import JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, SYSTEM, Job, JobK
 from yurt.model.job_submission import SUBMISSION_BYTES_MAX, JobSubmission
 from yurt.model.multi_error import warnings_text
 from yurt.model.validate import source_size_warning
-from yurt.model.wire import JobID
+from yurt.model.wire import DEFAULT_NAMESPACE, JobID
 from yurt.server.commands.jobs import JobRefused, JobRegistered
 
 EVAL_PRIORITY_TEXT = "Eval priority must be between 1 and 100 inclusively"
+
+MAY_REGISTER = ("submit-job", "register-job")
+MAY_STOP = ("submit-job", "purge-job", "deregister-job")
+MAY_PURGE = ("submit-job", "purge-job")
 
 JOBS_IN_ORDER = by_namespace(lambda job: job.namespace, lambda job: job.id)
 
@@ -46,6 +52,10 @@ class JobHandlers:
                 path="/v1/jobs",
                 handlers={"GET": self.list, **dict.fromkeys(WRITE, self.register)},
                 summary="List jobs, register a job",
+                needs={
+                    "GET": needs.listed("list-jobs"),
+                    **dict.fromkeys(WRITE, needs.namespace(*MAY_REGISTER, of=registered_namespace)),
+                },
                 request=JobRegisterRequest,
                 response=list[JobListStub],
             ),
@@ -58,6 +68,7 @@ class JobHandlers:
                 path="/v1/job/{job_id}/evaluate",
                 handlers=dict.fromkeys(WRITE, self.evaluate),
                 summary="Evaluate a job anew",
+                needs=needs.namespace("submit-job", "evaluate-job"),
                 request=JobEvaluateRequest,
                 response=JobRegisterResponse,
             ),
@@ -69,6 +80,11 @@ class JobHandlers:
                     "DELETE": self.deregister,
                 },
                 summary="Read, register or stop a job",
+                needs={
+                    "GET": needs.namespace("read-job"),
+                    **dict.fromkeys(WRITE, needs.namespace(*MAY_REGISTER, of=registered_namespace)),
+                    "DELETE": needs.Checked(told="ns:submit-job or purge-job", check=may_stop),
+                },
                 request=JobRegisterRequest,
                 response=Job,
             ),
@@ -76,12 +92,12 @@ class JobHandlers:
 
     async def list(self, call: Call) -> Answer:
         """GET /v1/jobs."""
-        prefix, namespace = call.query.get("prefix", ""), call.namespace
+        prefix, sees = call.query.get("prefix", ""), call.sees()
         with_meta = call.flag("meta")
         state = self._deps.state
 
         def is_meant(job: Job) -> bool:
-            return namespace in (ALL_NAMESPACES, job.namespace) and job.id.startswith(prefix)
+            return sees(job.namespace) and job.id.startswith(prefix)
 
         def view(job: Job) -> JobListStub:
             return job_stub(job, state.job_summaries.get(job.key), with_meta=with_meta)
@@ -121,9 +137,7 @@ class JobHandlers:
             request.job,
             Intake(
                 region=request.region or call.region or request.job.get("Region", ""),
-                namespace=(
-                    call.query.get("namespace") or request.namespace or request.job.get("Namespace", "")
-                ),
+                namespace=meant_namespace(call, request),
                 preserve_counts=request.preserve_counts,
                 preserve_resources=request.preserve_resources,
             ),
@@ -180,6 +194,25 @@ class JobHandlers:
             force_reschedule = request.eval_options.force_reschedule
         done = await self._deps.commands.jobs.evaluate(job_key(call), force_reschedule=force_reschedule)
         return registration_answer(done, warnings="")
+
+
+def meant_namespace(call: Call, request: JobRegisterRequest | JobPlanRequest) -> str:
+    """The namespace that a job is sent to: the query's, else the request's, else the job's own."""
+    own = (request.job or {}).get("Namespace") or ""
+    return call.query.get("namespace") or request.namespace or own or DEFAULT_NAMESPACE
+
+
+async def registered_namespace(call: Call) -> str:
+    """The namespace of a registration."""
+    request: JobRegisterRequest = await call.read(JobRegisterRequest)
+    return meant_namespace(call, request)
+
+
+async def may_stop(call: Call) -> bool:
+    """Whether the caller may stop a job; to purge it takes more."""
+    # A parameter that is no boolean is refused later; until then it counts as the greater wish.
+    purge = call.query.get("purge", "") not in ("", *FALSE)
+    return call.permissions.allows(call.namespace, *(MAY_PURGE if purge else MAY_STOP))
 
 
 def job_key(call: Call) -> JobKey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -21,7 +22,13 @@ class MetricsHandlers:
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
         return (
-            Route(path="/v1/metrics", handlers={"GET": self.read}, summary="Read metrics", is_local=True),
+            Route(
+                path="/v1/metrics",
+                handlers={"GET": self.read},
+                summary="Read metrics",
+                needs=needs.ANYONE,
+                is_local=True,
+            ),
         )
 
     async def read(self, call: Call) -> Answer:

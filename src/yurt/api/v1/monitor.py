@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from yurt.agent.access.log_stream import StreamFrame
+from yurt.api import needs
 from yurt.api.answer import JSON_TYPE, Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -39,6 +40,7 @@ class MonitorHandlers:
                 path="/v1/agent/monitor",
                 handlers=dict.fromkeys(ANY_METHOD, self.monitor),
                 summary="Follow what this agent logs",
+                needs=needs.agent("read"),
                 is_local=True,
             ),
         )

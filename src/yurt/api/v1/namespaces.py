@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -51,18 +52,24 @@ class NamespaceHandlers:
                 path="/v1/namespaces",
                 handlers={"GET": self.list},
                 summary="List namespaces",
+                needs=needs.KNOWN_CALLER,
                 response=list[Namespace],
             ),
             Route(
                 path="/v1/namespace",
                 handlers=dict.fromkeys(WRITE, self.write),
                 summary="Make or replace a namespace",
+                needs=needs.MANAGEMENT,
                 request=NamespaceForm,
             ),
             Route(
                 path="/v1/namespace/{name}",
                 handlers={"GET": self.read, **dict.fromkeys(WRITE, self.write), "DELETE": self.delete},
                 summary="Read, replace or delete a namespace",
+                needs={
+                    "GET": needs.Checked(told="any capability in the namespace", check=_may_see),
+                    **dict.fromkeys((*WRITE, "DELETE"), needs.MANAGEMENT),
+                },
                 request=NamespaceForm,
                 response=Namespace,
             ),
@@ -74,7 +81,11 @@ class NamespaceHandlers:
         table = self._deps.state.namespaces
 
         def read() -> tuple[int, Rows]:
-            rows = [namespace for namespace in table if namespace.name.startswith(prefix)]
+            rows = [
+                namespace
+                for namespace in table
+                if namespace.name.startswith(prefix) and call.permissions.sees_namespace(namespace.name)
+            ]
             return max(table.index, 1), Rows(sorted(rows, key=lambda namespace: namespace.name), _shown)
 
         return await self._deps.read(call, [("namespaces", None)], read)
@@ -108,6 +119,10 @@ class NamespaceHandlers:
     async def delete(self, call: Call) -> Answer:
         """DELETE /v1/namespace/<name>."""
         return empty_answer(await self._deps.commands.namespaces.delete(call.path["name"]))
+
+
+async def _may_see(call: Call) -> bool:
+    return call.permissions.sees_namespace(call.path["name"])
 
 
 def _shown(namespace: Namespace) -> Namespace:

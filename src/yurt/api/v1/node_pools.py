@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_id, by_namespace
@@ -46,11 +47,14 @@ class NodePoolHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
+        reads = needs.InNodePool(capability="read", of=_named_pool)
+        writes = needs.InNodePool(capability="write", of=_written_pool)
         return (
             Route(
                 path="/v1/node/pools",
                 handlers={"GET": self.list, **dict.fromkeys(WRITE, self.write)},
                 summary="List node pools, make or replace one",
+                needs={"GET": needs.KNOWN_CALLER, **dict.fromkeys(WRITE, writes)},
                 request=NodePoolForm,
                 response=list[NodePool],
             ),
@@ -58,18 +62,25 @@ class NodePoolHandlers:
                 path="/v1/node/pool/{name}/nodes",
                 handlers={"GET": self.nodes},
                 summary="List the nodes of a pool",
+                needs=needs.All((needs.node("read"), reads)),
                 response=list[NodeListStub],
             ),
             Route(
                 path="/v1/node/pool/{name}/jobs",
                 handlers={"GET": self.jobs},
                 summary="List the jobs of a pool",
+                needs=needs.All((needs.listed("list-jobs"), reads)),
                 response=list[JobListStub],
             ),
             Route(
                 path="/v1/node/pool/{name}",
                 handlers={"GET": self.read, **dict.fromkeys(WRITE, self.write), "DELETE": self.delete},
                 summary="Read, replace or delete a node pool",
+                needs={
+                    "GET": reads,
+                    **dict.fromkeys(WRITE, writes),
+                    "DELETE": needs.InNodePool(capability="delete", of=_named_pool),
+                },
                 request=NodePoolForm,
                 response=NodePool,
             ),
@@ -84,7 +95,9 @@ class NodePoolHandlers:
             [("node-pools", None)],
             lambda: (table.index, table),
             _POOLS,
-            where=lambda pool: pool.name.startswith(prefix),
+            where=lambda pool: (
+                pool.name.startswith(prefix) and call.permissions.allows_node_pool(pool.name, "read")
+            ),
         )
 
     async def read(self, call: Call) -> Answer:
@@ -142,10 +155,11 @@ class NodePoolHandlers:
         """GET /v1/node/pool/<name>/jobs."""
         _refuse_prefix(call)
         name, with_meta = call.path["name"], call.flag("meta")
+        sees = call.sees()
         state = self._deps.state
 
         def is_meant(job: Job) -> bool:
-            return job.node_pool == name and call.namespace in (ALL_NAMESPACES, job.namespace)
+            return job.node_pool == name and sees(job.namespace)
 
         def view(job: Job) -> JobListStub:
             return job_stub(job, state.job_summaries.get(job.key), with_meta=with_meta)
@@ -158,6 +172,15 @@ class NodePoolHandlers:
             where=is_meant,
             view=view,
         )
+
+
+async def _named_pool(call: Call) -> str:
+    return call.path["name"]
+
+
+async def _written_pool(call: Call) -> str:
+    form: NodePoolForm = await call.read(NodePoolForm)
+    return form.name
 
 
 def _refuse_prefix(call: Call) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -104,24 +105,28 @@ class NodeHandlers:
                 path="/v1/nodes",
                 handlers={"GET": self.list},
                 summary="List nodes",
+                needs=needs.node("read"),
                 response=list[NodeListStub],
             ),
             Route(
                 path="/v1/node/{node_id}/evaluate",
                 handlers=dict.fromkeys(WRITE, self.evaluate),
                 summary="Have every job of a node looked at again",
+                needs=needs.node("write"),
                 response=NodeUpdateResponse,
             ),
             Route(
                 path="/v1/node/{node_id}/allocations",
                 handlers={"GET": self.allocations},
                 summary="List the allocations of a node",
+                needs=needs.node("read"),
                 response=list[AllocView],
             ),
             Route(
                 path="/v1/node/{node_id}/drain",
                 handlers=dict.fromkeys(WRITE, self.drain),
                 summary="Empty a node, or stop doing so",
+                needs=needs.node("write"),
                 request=DrainRequest,
                 response=NodeChangeResponse,
             ),
@@ -129,6 +134,7 @@ class NodeHandlers:
                 path="/v1/node/{node_id}/eligibility",
                 handlers=dict.fromkeys(WRITE, self.eligibility),
                 summary="Let new work onto a node, or keep it off",
+                needs=needs.node("write"),
                 request=EligibilityRequest,
                 response=NodeChangeResponse,
             ),
@@ -136,12 +142,14 @@ class NodeHandlers:
                 path="/v1/node/{node_id}/purge",
                 handlers=dict.fromkeys(WRITE, self.purge),
                 summary="Forget a node",
+                needs=needs.node("write"),
                 response=NodeUpdateResponse,
             ),
             Route(
                 path="/v1/node/{node_id}",
                 handlers={"GET": self.read},
                 summary="Read a node",
+                needs=needs.node("read"),
                 response=Node,
             ),
         )
@@ -187,7 +195,12 @@ class NodeHandlers:
         state = self._deps.state
 
         def read() -> tuple[int, Rows]:
-            return max(state.allocs.index, 1), Rows(state.allocs.of_node(node_id), alloc_view)
+            rows = [
+                alloc
+                for alloc in state.allocs.of_node(node_id)
+                if call.permissions.allows(alloc.namespace, "read-job")
+            ]
+            return max(state.allocs.index, 1), Rows(rows, alloc_view)
 
         return await self._deps.read(call, [("allocs-of-node", node_id)], read)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.routes import Route
@@ -31,7 +32,15 @@ class OpenApiHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
-        return (Route(path=PATH, handlers={"GET": self.read}, summary="Describe this API", is_local=True),)
+        return (
+            Route(
+                path=PATH,
+                handlers={"GET": self.read},
+                summary="Describe this API",
+                needs=needs.ANYONE,
+                is_local=True,
+            ),
+        )
 
     async def read(self, _call: Call) -> Answer:
         """GET /v1/openapi.json."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call, uint64
 from yurt.api.deps import Deps
@@ -84,17 +85,23 @@ class OperatorHandlers:
                 path="/v1/operator/scheduler/configuration",
                 handlers={"GET": self.read_scheduler, **dict.fromkeys(WRITE, self.set_scheduler)},
                 summary="Read or replace how the cluster schedules",
+                needs={"GET": needs.operator("read"), **dict.fromkeys(WRITE, needs.operator("write"))},
                 request=SchedulerConfigurationForm,
             ),
             Route(
                 path="/v1/operator/snapshot",
                 handlers={"GET": self.save, **dict.fromkeys(WRITE, self.restore)},
                 summary="Save all state to an archive, or restore it from one",
+                needs={
+                    "GET": needs.OperatorCapability("snapshot-save"),
+                    **dict.fromkeys(WRITE, needs.MANAGEMENT),
+                },
             ),
             Route(
                 path="/v1/operator/autopilot/configuration",
                 handlers={"GET": self.read_autopilot, "PUT": self.set_autopilot},
                 summary="Read or replace how the servers look after each other",
+                needs={"GET": needs.operator("read"), "PUT": needs.operator("write")},
                 wrong_method=_WRONG_METHOD,
                 request=AutopilotForm,
                 response=AutopilotConfiguration,
@@ -103,34 +110,40 @@ class OperatorHandlers:
                 path="/v1/operator/autopilot/health",
                 handlers={"GET": self.autopilot_health},
                 summary="Say whether the servers are well",
+                needs=needs.operator("read"),
                 wrong_method=_WRONG_METHOD,
             ),
             Route(
                 path="/v1/operator/raft/configuration",
                 handlers={"GET": self.raft_configuration},
                 summary="List the servers that keep the log",
+                needs=needs.MANAGEMENT,
                 wrong_method=(405, ""),
             ),
             Route(
                 path="/v1/operator/raft/peer",
                 handlers={"DELETE": self.remove_peer},
                 summary="Remove a server from those that keep the log",
+                needs=needs.MANAGEMENT,
                 wrong_method=_WRONG_METHOD,
             ),
             Route(
                 path="/v1/operator/raft/transfer-leadership",
                 handlers=dict.fromkeys(WRITE, self.transfer_leadership),
                 summary="Make another server the leader",
+                needs=needs.MANAGEMENT,
             ),
             Route(
                 path="/v1/operator/raft/{action}",
                 handlers=dict.fromkeys(ANY_METHOD, self.unknown_raft),
                 summary="Refuse unknown actions",
+                needs=needs.MANAGEMENT,
             ),
             Route(
                 path="/v1/operator/upgrade-check/{check}",
                 handlers={"GET": self.upgrade_check},
                 summary="Say what keeps the cluster from an upgrade",
+                needs=needs.operator("read"),
             ),
         )
 

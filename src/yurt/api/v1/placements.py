@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer, read_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -15,6 +16,8 @@ from yurt.scheduler.view import View
 
 # One answer is computed in one go; more nodes than this would hold up everybody else.
 VERDICTS_MAX = 2_000
+# The answers name nodes and what they have.
+_NODES = needs.node("read")
 
 
 class NodeVerdictView(Wire, frozen=True, kw_only=True):
@@ -53,12 +56,14 @@ class PlacementHandlers:
                 path="/v1/evaluation/{eval_id}/placements",
                 handlers={"GET": self.of_evaluation},
                 summary="Say what every node thinks of an evaluation's job",
+                needs=needs.All((needs.namespace("read-job", of=self._deps.namespace_of.eval), _NODES)),
                 response=Placements,
             ),
             Route(
                 path="/v1/job/{job_id}/placements",
                 handlers={"GET": self.of_job},
                 summary="Say what every node thinks of a job",
+                needs=needs.All((needs.namespace("read-job"), _NODES)),
                 response=Placements,
             ),
         )

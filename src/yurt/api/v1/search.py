@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
+from yurt.api import needs
 from yurt.api.answer import Answer
-from yurt.api.call import ALL_NAMESPACES, Call
+from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import WRITE, Route
+from yurt.api.v1.search_access import Scope, allowed_contexts
 from yurt.api.v1.search_jobs import FuzzyMatch, Hit, best_first, job_hits, position
 from yurt.model.wire import Wire
 from yurt.state.state import State
@@ -68,12 +70,14 @@ class SearchHandlers:
                 path="/v1/search",
                 handlers=dict.fromkeys(WRITE, self.search),
                 summary="Find things by the beginning of their ids",
+                needs=needs.KNOWN_CALLER,
                 request=SearchRequest,
             ),
             Route(
                 path="/v1/search/fuzzy",
                 handlers=dict.fromkeys(WRITE, self.fuzzy),
                 summary="Find things by a part of their names",
+                needs=needs.KNOWN_CALLER,
                 request=FuzzySearchRequest,
             ),
         )
@@ -83,10 +87,10 @@ class SearchHandlers:
         request: SearchRequest = await call.read(SearchRequest)
         matches: dict[str, list[str] | None] = {}
         cut: dict[str, bool] = {}
-        for context in _asked(request.context):
+        for context in allowed_contexts(call, _asked(request.context)):
             if context in _BY_UUID and not _is_uuid_prefix(request.prefix):
                 continue
-            found = _ids(self._deps.state, context, call.namespace, request.prefix)
+            found = _ids(self._deps.state, context, Scope(call), request.prefix)
             shown = list(islice(found, MATCHES_PER_CONTEXT_MAX + 1))
             cut[context] = len(shown) > MATCHES_PER_CONTEXT_MAX
             matches[context] = shown[:MATCHES_PER_CONTEXT_MAX] or None
@@ -103,15 +107,15 @@ class SearchHandlers:
             )
         matches: dict[str, list[FuzzyMatch]] = {}
         cut: dict[str, bool] = {}
-        for context in contexts:
+        for context in allowed_contexts(call, contexts):
             if context in _PREFIX_IN_FUZZY:
                 is_searchable = context not in _BY_UUID or _is_uuid_prefix(request.text)
-                ids = _ids(self._deps.state, context, call.namespace, request.text) if is_searchable else ()
+                ids = _ids(self._deps.state, context, Scope(call), request.text) if is_searchable else ()
                 found = [FuzzyMatch(id=one) for one in islice(ids, MATCHES_PER_CONTEXT_MAX + 1)]
                 cut[context] = len(found) > MATCHES_PER_CONTEXT_MAX
                 matches[context] = found[:MATCHES_PER_CONTEXT_MAX]
                 continue
-            hits = _hits(self._deps.state, context, call.namespace, request.text.lower())
+            hits = _hits(self._deps.state, context, Scope(call), request.text.lower())
             for name, own in hits.items():
                 cut[name] = len(own) > FUZZY_MATCHES_MAX
                 matches[name] = best_first(own)[:FUZZY_MATCHES_MAX]
@@ -146,21 +150,18 @@ def _is_uuid_prefix(text: str) -> bool:
     return len(text) <= _UUID_LENGTH and set(text) <= _HEX
 
 
-def _ids(state: State, context: str, namespace: str, prefix: str) -> Iterator[str]:
+def _ids(state: State, context: str, scope: Scope, prefix: str) -> Iterator[str]:
     """The ids in a context that begin so, in the order of the table."""
-
-    def is_here(where: str) -> bool:
-        return namespace in (ALL_NAMESPACES, where)
-
+    is_here = scope.has
     ids: dict[str, Callable[[], Iterable[str]]] = {
         "allocs": lambda: (alloc.id for alloc in state.allocs if is_here(alloc.namespace)),
         "jobs": lambda: (job.id for job in state.jobs if is_here(job.namespace)),
         "nodes": lambda: (node.id for node in state.nodes),
-        "node_pools": lambda: (pool.name for pool in state.node_pools),
+        "node_pools": lambda: (pool.name for pool in state.node_pools if scope.has_node_pool(pool.name)),
         "evals": lambda: (one.id for one in state.evals if is_here(one.namespace)),
         "deployment": lambda: (one.id for one in state.deployments if is_here(one.namespace)),
-        "scaling_policy": lambda: (one.id for one in state.scaling_policies),
-        "namespaces": lambda: (one.name for one in state.namespaces),
+        "scaling_policy": lambda: (one.id for one in state.scaling_policies if scope.has_policy(one)),
+        "namespaces": lambda: (one.name for one in state.namespaces if scope.has_namespace(one.name)),
     }
     # What there is nothing of has no ids.
     found = ids.get(context, tuple)()
@@ -168,20 +169,20 @@ def _ids(state: State, context: str, namespace: str, prefix: str) -> Iterator[st
     return (one for one in found if one.startswith(wanted))
 
 
-def _hits(state: State, context: str, namespace: str, text: str) -> dict[str, list[Hit]]:
+def _hits(state: State, context: str, scope: Scope, text: str) -> dict[str, list[Hit]]:
     """What a search by a part of names finds; a search of jobs also looks inside them."""
     if context == "jobs":
-        jobs = (job for job in state.jobs if namespace in (ALL_NAMESPACES, job.namespace))
+        jobs = (job for job in state.jobs if scope.has(job.namespace))
         return job_hits(jobs, text)
     named: dict[str, Callable[[], Iterable[tuple[str, tuple[str, ...] | None]]]] = {
         "allocs": lambda: (
-            (alloc.name, (alloc.namespace, alloc.id))
-            for alloc in state.allocs
-            if namespace in (ALL_NAMESPACES, alloc.namespace)
+            (alloc.name, (alloc.namespace, alloc.id)) for alloc in state.allocs if scope.has(alloc.namespace)
         ),
         "nodes": lambda: ((node.name, (node.id,)) for node in state.nodes),
-        "node_pools": lambda: ((pool.name, (pool.name,)) for pool in state.node_pools),
-        "namespaces": lambda: ((one.name, None) for one in state.namespaces),
+        "node_pools": lambda: (
+            (pool.name, (pool.name,)) for pool in state.node_pools if scope.has_node_pool(pool.name)
+        ),
+        "namespaces": lambda: ((one.name, None) for one in state.namespaces if scope.has_namespace(one.name)),
     }
     found = (
         Hit(at=at, name=name, scope=scope)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
@@ -14,6 +15,8 @@ from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import Wire
 
 BY_NAMESPACE = by_namespace(lambda service: service.namespace, lambda service: service.id)
+# Workloads find each other within their namespace.
+_READS = needs.InNamespace(any_of=("read-job",), is_list=True, or_own_workload=True)
 BAD_CHOICE = "failed to choose services: Parameter for choose must be in form '<number>|<key>'"
 
 
@@ -44,25 +47,30 @@ class ServiceHandlers:
                 path="/v1/services",
                 handlers={"GET": self.list},
                 summary="List services",
+                needs=_READS,
                 response=list[NamespaceServices],
             ),
             Route(
                 path="/v1/service/{name}",
                 handlers={"GET": self.read, "DELETE": self.delete},
                 summary="List the instances of a service, delete one",
+                needs={
+                    "GET": _READS,
+                    "DELETE": needs.namespace("submit-job", "delete-service-registration"),
+                },
                 response=list[ServiceRegistration],
             ),
         )
 
     async def list(self, call: Call) -> Answer:
         """GET /v1/services."""
-        namespace = call.namespace
+        sees = call.sees()
         table = self._deps.state.services
 
         def read() -> tuple[int, Rows]:
             tags: dict[str, dict[str, dict[str, None]]] = {}
             for service in table:
-                if namespace in (ALL_NAMESPACES, service.namespace):
+                if sees(service.namespace):
                     names = tags.setdefault(service.namespace, {})
                     names.setdefault(service.service_name, {}).update(dict.fromkeys(service.tags or ()))
             rows = [
@@ -80,7 +88,7 @@ class ServiceHandlers:
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/service/<name>."""
-        name, namespace = call.path["name"], call.namespace
+        name, namespace, sees = call.path["name"], call.namespace, call.sees()
         if not name:
             raise HttpError(400, "missing service name")
         choice = _choice(call.query.get("choose", ""))
@@ -88,7 +96,9 @@ class ServiceHandlers:
 
         def instances() -> list[ServiceRegistration]:
             if namespace == ALL_NAMESPACES:
-                return [service for service in table if service.service_name == name]
+                return [
+                    service for service in table if service.service_name == name and sees(service.namespace)
+                ]
             return table.named(namespace, name)
 
         if choice is None:

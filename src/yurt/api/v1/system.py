@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
@@ -17,11 +18,17 @@ class SystemHandlers:
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
         return (
-            Route(path="/v1/system/gc", handlers={"PUT": self.gc}, summary="Forget what is not needed"),
+            Route(
+                path="/v1/system/gc",
+                handlers={"PUT": self.gc},
+                summary="Forget what is not needed",
+                needs=needs.MANAGEMENT,
+            ),
             Route(
                 path="/v1/system/reconcile/summaries",
                 handlers={"PUT": self.reconcile},
                 summary="Count the allocations of all jobs anew",
+                needs=needs.MANAGEMENT,
             ),
         )
 

@@ -69,4 +69,10 @@ def v1_routes(deps: Deps) -> RouteTable:
         *openapi.routes(),
     )
     openapi.describe(routes)
-    return RouteTable(routes, region=deps.info.region, metrics=deps.metrics)
+    authority = deps.server.authority
+    return RouteTable(
+        routes,
+        region=deps.info.region,
+        metrics=deps.metrics,
+        authority=authority if authority.is_enabled else None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.redirect import redirect
@@ -20,12 +21,14 @@ class UiHandlers:
                 path="/",
                 handlers=dict.fromkeys(ANY_METHOD, self.root),
                 summary="Go to the web pages",
+                needs=needs.ANYONE,
                 is_local=True,
             ),
             Route(
                 path="/ui/{page}",
                 handlers=dict.fromkeys(ANY_METHOD, self.page),
                 summary="Say that there are no web pages",
+                needs=needs.ANYONE,
                 is_local=True,
             ),
         )

@@ -1,0 +1,1 @@
+"""Who may do what: rules, and the things that carry them."""

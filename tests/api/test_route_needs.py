@@ -1,0 +1,16 @@
+"""Every route says what its callers must be allowed to do."""
+
+from __future__ import annotations
+
+from tests.api.v1.served import served
+
+
+async def test_every_method_of_every_route_says_what_it_needs() -> None:
+    table = (await served()).table
+    silent = [
+        f"{method} {route.path}"
+        for route in table.routes
+        for method in route.handlers
+        if route.need(method) is None
+    ]
+    assert silent == [], "say with `needs=` what callers must be allowed to do; see yurt.api.needs"
