@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
+from tests.state.acl_entry_maker import AclEntryMaker
 from tests.state.builders import (
     DEFAULT,
     Cluster,
@@ -104,6 +105,7 @@ class EntryMaker:
         self.cluster = cluster
         self.choices = choices
         self._ids = 0
+        self._acl = AclEntryMaker(self)
 
     def entry(self) -> entries.Entry:
         """One more entry, of a kind that is picked too."""
@@ -148,6 +150,7 @@ class EntryMaker:
             self.delete_namespaces,
             self.upsert_node_pools,
             self.delete_node_pools,
+            *self._acl.makers,
         )
 
     def register_node(self) -> entries.RegisterNode:

@@ -64,7 +64,7 @@ def test_long_histories_agree_too(seed: int) -> None:
     cluster = Cluster()
     maker = EntryMaker(cluster, RandomChoices(seed))
     applied: list[Entry] = []
-    for step in range(300):
+    for step in range(500):
         applied.append(maker.entry())
         cluster.apply(applied[-1])
         if step == 100:

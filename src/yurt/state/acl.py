@@ -6,7 +6,7 @@ import hashlib
 
 from yurt.model.acl.auth_method import AuthMethod, BindingRule
 from yurt.model.acl.policy import AclPolicy, AclRole
-from yurt.model.acl.token import AclToken, OneTimeToken
+from yurt.model.acl.token import AclBootstrap, AclToken, OneTimeToken
 from yurt.state.table import Table
 from yurt.state.watches import Watches
 
@@ -84,8 +84,7 @@ class Acl:
         self.one_time_tokens: Table[str, OneTimeToken] = Table("acl-one-time-tokens", watches)
         self.auth_methods: Table[str, AuthMethod] = Table("acl-auth-methods", watches)
         self.binding_rules: Table[str, BindingRule] = Table("acl-binding-rules", watches)
-        # The index of the entry that made the first management token.
-        self.bootstraps: Table[str, int] = Table("acl-bootstraps", watches)
+        self.bootstraps: Table[str, AclBootstrap] = Table("acl-bootstraps", watches)
 
     @property
     def index(self) -> int:
@@ -95,4 +94,5 @@ class Acl:
     @property
     def bootstrap_index(self) -> int:
         """When the first management token was made; 0 if that is still to come."""
-        return self.bootstraps.get(BOOTSTRAP_KEY) or 0
+        bootstrap = self.bootstraps.get(BOOTSTRAP_KEY)
+        return bootstrap.modify_index if bootstrap is not None else 0

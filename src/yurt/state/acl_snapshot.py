@@ -7,7 +7,7 @@ from typing import Any
 
 from yurt.model.acl.auth_method import AuthMethod, BindingRule
 from yurt.model.acl.policy import AclPolicy, AclRole
-from yurt.model.acl.token import AclToken, OneTimeToken
+from yurt.model.acl.token import AclBootstrap, AclToken, OneTimeToken
 from yurt.state.acl import BOOTSTRAP_KEY, Acl
 from yurt.state.table import Table
 
@@ -28,6 +28,7 @@ def acl_tables(acl: Acl) -> tuple[Table[Any, Any], ...]:
 def acl_readers(acl: Acl) -> dict[str, tuple[Any, Callable[[list[Any]], None]]]:
     """What rows of each table are, and what puts them back."""
     kinds: tuple[tuple[Table[Any, Any], Any, Callable[[Any], str]], ...] = (
+        (acl.bootstraps, AclBootstrap, lambda _: BOOTSTRAP_KEY),
         (acl.tokens, AclToken, lambda row: row.accessor_id),
         (acl.policies, AclPolicy, lambda row: row.name),
         (acl.roles, AclRole, lambda row: row.id),
@@ -43,11 +44,4 @@ def acl_readers(acl: Acl) -> dict[str, tuple[Any, Callable[[list[Any]], None]]]:
 
         return put
 
-    def put_bootstrap(rows: list[int]) -> None:
-        for index in rows:
-            acl.bootstraps.put(BOOTSTRAP_KEY, index, index)
-
-    return {
-        acl.bootstraps.name: (int, put_bootstrap),
-        **{table.name: (kind, putting(table, key_of)) for table, kind, key_of in kinds},
-    }
+    return {table.name: (kind, putting(table, key_of)) for table, kind, key_of in kinds}

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from yurt.model.acl.auth_method import AuthMethod, BindingRule
 from yurt.model.acl.policy import AclPolicy, AclRole
-from yurt.model.acl.token import AclToken, OneTimeToken
+from yurt.model.acl.token import AclBootstrap, AclToken, OneTimeToken
 from yurt.state import acl_entries as entries
 from yurt.state.acl import BOOTSTRAP_KEY
 from yurt.state.state import State
 
-_Row = TypeVar("_Row", AclPolicy, AclRole, AclToken, OneTimeToken, AuthMethod, BindingRule)
+_Row = TypeVar("_Row", AclBootstrap, AclPolicy, AclRole, AclToken, OneTimeToken, AuthMethod, BindingRule)
 
 
 def apply_acl_entry(state: State, index: int, entry: entries.AclEntry) -> bool:
@@ -55,7 +55,9 @@ def _bootstrap(state: State, index: int, entry: entries.BootstrapAcl) -> bool:
     acl = state.acl
     if acl.bootstrap_index and entry.reset_index != acl.bootstrap_index:
         return False
-    acl.bootstraps.put(BOOTSTRAP_KEY, index, index)
+    known = acl.bootstraps.get(BOOTSTRAP_KEY)
+    done = _at(AclBootstrap(), known.create_index if known else index, index)
+    acl.bootstraps.put(BOOTSTRAP_KEY, done, index)
     acl.tokens.put(entry.token.accessor_id, _at(entry.token, index, index), index)
     return True
 

@@ -53,6 +53,13 @@ class OneTimeToken(Wire, frozen=True, kw_only=True):
         return f"OneTimeToken(accessor_id={self.accessor_id!r})"
 
 
+class AclBootstrap(Wire, frozen=True, kw_only=True):
+    """That, and when, a cluster got its first management token."""
+
+    create_index: int = 0
+    modify_index: int = 0
+
+
 class TokenLimits(Wire, frozen=True, kw_only=True):
     """How short and how long tokens with an end may live."""
 
