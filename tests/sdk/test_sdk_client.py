@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from tests.sdk.replay_server import ReplayServer, Reply, Request
-from yurt.sdk import ApiError, BadAnswer, Client, ClientSettings, ServerUnreachable, TlsSettings, jobs
+from yurt.sdk import ApiError, BadAnswer, Client, ClientSettings, ServerUnreachable, TlsSettings, evals, jobs
 from yurt.sdk.errors import BadSettings
 from yurt.sdk.types.evals import Evaluation
 from yurt.sdk.wire import api_name, decode, without_nulls
@@ -95,10 +95,10 @@ def test_watch_yields_only_changes(server: ReplayServer, client: Client) -> None
         Reply({"ID": "e", "Status": "pending"}, headers={"X-Nomad-Index": "5"}),
         Reply({"ID": "e", "Status": "complete"}, headers={"X-Nomad-Index": "7"}),
     )
-    changes = client.watch("/v1/evaluation/e", Evaluation, wait_s=1.0)
+    changes = client.watch(evals.read, "e")
     assert [next(changes).value.status, next(changes).value.status] == ["pending", "complete"]
     assert [request.query.get("index") for request in server.requests] == [None, "5", "5"]
-    assert server.requests[1].query["wait"] == "1000ms"
+    assert server.requests[1].query["wait"] == "300000ms"
 
 
 def test_register_sends_source_and_index(server: ReplayServer, client: Client) -> None:

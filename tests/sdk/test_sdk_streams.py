@@ -2,13 +2,12 @@
 
 import base64
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from tests.sdk.replay_server import ReplayServer, Reply
-from yurt.sdk import ApiError, BadAnswer, Client, allocs
-from yurt.sdk.streams import split_objects
+from yurt.sdk import ApiError, BadAnswer, Client, allocs, events
+from yurt.sdk.streams import FrameCutter
 
 
 def frame(data: bytes, **members: object) -> bytes:
@@ -42,12 +41,21 @@ def test_stream_errors_are_api_errors(server: ReplayServer, client: Client) -> N
 
 
 def test_cut_off_frame_is_reported() -> None:
-    chunks: Iterator[bytes] = iter([b'{"Data": "aGk'])
+    cutter = FrameCutter("http://x")
+    assert cutter.feed(b'{"Data": "aGk') == []
     with pytest.raises(BadAnswer, match="ends within a frame"):
-        list(split_objects(chunks, "http://x"))
+        cutter.end()
 
 
 def test_lines_are_whole(server: ReplayServer, client: Client) -> None:
     server.on("GET", "/v1/event/stream", Reply(chunks=(b'{}\n{"Ind', b'ex": 1}\n', b"rest")))
     with client.stream("/v1/event/stream") as stream:
         assert list(stream.lines()) == [b"{}", b'{"Index": 1}', b"rest"]
+
+
+def test_events_are_followed(server: ReplayServer, client: Client) -> None:
+    batch = b'{"Index": 5, "Events": [{"Topic": "Job", "Key": "web", "Payload": {"Job": {"ID": "web"}}}]}\n'
+    server.on("GET", "/v1/event/stream", Reply(chunks=(b"{}\n", batch)))
+    (told,) = events.follow(client, topics=("Job:web", "Node"), index=4)
+    assert (told.index, told.events[0].payload) == (5, {"Job": {"ID": "web"}})
+    assert server.requests[0].query == {"topic": "Node", "index": "4"}

@@ -37,9 +37,7 @@ class StreamedResponse(Response):
             sending.result()
 
     async def _send(self, send: Send) -> None:
-        await send(
-            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-        )
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         try:
             async for part in self._parts:
                 await send({"type": "http.response.body", "body": part, "more_body": True})

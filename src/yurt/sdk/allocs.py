@@ -15,7 +15,7 @@ ENDED = frozenset({"complete", "failed", "lost"})
 FRAMES_IDLE_TIMEOUT_S = 60.0
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[AllocStub, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[AllocStub, ...]]:
     """List allocations; `prefix`, `filter`, `per_page`, `next_token`, `reverse` may be given."""
     return client.get("/v1/allocations", tuple[AllocStub, ...], **params)
 

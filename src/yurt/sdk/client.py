@@ -1,19 +1,21 @@
 """The client: calls with the right scope, and answers decoded once."""
 
 import http.client
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 import msgspec
 
 from yurt.sdk.errors import ApiError, BadAnswer, ServerUnreachable
+from yurt.sdk.exchange import Headers, HttpAnswer, HttpRequest
 from yurt.sdk.settings import DEFAULT_ADDRESS, ClientSettings, TlsSettings
-from yurt.sdk.streams import ByteStream
+from yurt.sdk.streams import ByteStream, chunks_of
 from yurt.sdk.transport import ANSWER_TIMEOUT_S, Param, Params, Transport, describe
 from yurt.sdk.wire import decode
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 DEFAULT_WAIT_S = 300.0
 # The server adds up to a sixteenth of the wait at random; the rest is for the way there and back.
@@ -27,6 +29,25 @@ class Answer(msgspec.Struct, Generic[T], frozen=True):
     body: bytes
     index: int = 0
     next_token: str = ""
+
+
+class Blocking(msgspec.Struct, frozen=True):
+    """What reads wait for: that the index of what they read passes `index`, for `wait_s` at most."""
+
+    index: int
+    wait_s: float
+
+    @property
+    def params(self) -> dict[str, Param]:
+        """How that is asked for. Index 0 would not wait at all."""
+        if self.index <= 0:
+            return {}
+        return {"index": self.index, "wait": f"{int(self.wait_s * 1000)}ms"}
+
+    @property
+    def timeout_s(self) -> float:
+        """How long the answer may take."""
+        return self.wait_s * 17 / 16 + WAIT_SLACK_S
 
 
 class Client:
@@ -65,9 +86,12 @@ class Client:
             tls=settings.tls,
         )
 
-    def _setup(self, settings: ClientSettings, transport: Transport) -> None:
+    def _setup(
+        self, settings: ClientSettings, transport: Transport, *, blocking: Blocking | None = None
+    ) -> None:
         self.settings = settings
         self.transport = transport
+        self._blocking = blocking
 
     @property
     def address(self) -> str:
@@ -81,18 +105,20 @@ class Client:
 
     def within(self, *, namespace: str | None = None, region: str | None = None) -> "Client":
         """Give a client for another namespace or region that shares this one's connection."""
-        settings = msgspec.structs.replace(
-            self.settings,
-            namespace=self.settings.namespace if namespace is None else namespace,
-            region=self.settings.region if region is None else region,
-        )
-        other = Client.__new__(Client)
-        other._setup(settings, self.transport)
+        return self._like(within(self.settings, namespace=namespace, region=region), blocking=self._blocking)
+
+    def _like(self, settings: ClientSettings, *, blocking: Blocking | None) -> "Client":
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._setup(settings, self.transport, blocking=blocking)
         return other
 
     def get(self, path: str, into: type[T], /, **params: Param) -> Answer[T]:
         """Read. Raises `ApiError`, `ServerUnreachable` or `BadAnswer`."""
-        return self._call("GET", path, into, params=params)
+        if self._blocking is None:
+            return self._call("GET", path, into, params=params)
+        query = {**params, **self._blocking.params}
+        return self._call("GET", path, into, params=query, timeout_s=self._blocking.timeout_s)
 
     def put(self, path: str, into: type[T], /, *, body: object = None, **params: Param) -> Answer[T]:
         """Write `body` as JSON (nothing when None) and decode the answer."""
@@ -112,34 +138,29 @@ class Client:
 
     def watch(
         self,
-        path: str,
-        into: type[T],
+        read: Callable[Concatenate["Client", P], Answer[T]],
         /,
-        *,
-        wait_s: float = DEFAULT_WAIT_S,
-        index: int = 0,
-        **params: Param,
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> Iterator[Answer[T]]:
-        """Yield the answer now, then again whenever it changes. Endless: the caller breaks out of it.
+        """Yield what a call reads now, then again whenever it changes: `client.watch(jobs.read, "web")`.
 
-        A wait of `wait_s` that saw no change yields nothing.
+        Endless: the caller breaks out of it. Each wait lasts `DEFAULT_WAIT_S`; one that saw no change
+        yields nothing.
         """
+        index = 0
         while True:
-            answer = self.wait_for_change(path, into, index=index, wait_s=wait_s, **params)
-            if answer.index != index or index == 0:
+            blocking = Blocking(index, DEFAULT_WAIT_S)
+            answer = read(self._like(self.settings, blocking=blocking), *args, **kwargs)
+            if is_news(answer.index, since=index):
                 yield answer
-            # An index that goes backwards follows a restored snapshot: start over from there. Index 0
-            # would not block at all.
-            index = max(answer.index, 1)
+            index = index_to_wait_for(answer.index)
 
     def wait_for_change(
         self, path: str, into: type[T], /, *, index: int, wait_s: float, **params: Param
     ) -> Answer[T]:
         """Ask once with a blocking query: return when the index passes `index`, or after `wait_s`."""
-        query: dict[str, Param] = dict(params)
-        if index > 0:
-            query |= {"index": index, "wait": f"{int(wait_s * 1000)}ms"}
-        return self._call("GET", path, into, params=query, timeout_s=wait_s * 17 / 16 + WAIT_SLACK_S)
+        return self._like(self.settings, blocking=Blocking(index, wait_s)).get(path, into, **params)
 
     @contextmanager
     def stream(
@@ -155,7 +176,7 @@ class Client:
         try:
             if answer.status >= 400:
                 raise ApiError(answer.status, answer.read().decode(errors="replace"))
-            yield ByteStream(answer, url)
+            yield ByteStream(chunks_of(answer, url), answer.headers, url)
         finally:
             answer.close()
             self.transport.close()
@@ -169,12 +190,27 @@ class Client:
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         **params: Param,
-    ) -> tuple[int, Mapping[str, str], bytes]:
+    ) -> tuple[int, Headers, bytes]:
         """Send bytes as they are and return status, headers and body, whatever the status is."""
-        scoped = self.scope(params)
-        url = self.transport.url(path, scoped)
-        answer = self.transport.request(method, path, params=scoped, headers=headers or {}, body=body)
-        return answer.status, dict(answer.getheaders()), _read_all(answer, method, url)
+        request = HttpRequest(
+            method=method, path=path, params=self.scope(params), headers=headers or {}, body=body
+        )
+        answer = self.perform(request)
+        return answer.status, answer.headers, answer.body
+
+    def perform(self, request: HttpRequest) -> HttpAnswer:
+        """Send one request and read the whole answer. Raises `ServerUnreachable`."""
+        answer = self.transport.request(
+            request.method,
+            request.path,
+            params=request.params,
+            headers=request.headers,
+            body=request.body,
+            timeout_s=request.timeout_s,
+        )
+        url = self.transport.url(request.path, request.params)
+        body = _read_all(answer, request.method, url)
+        return HttpAnswer(status=answer.status, headers=answer.headers, body=body)
 
     def close(self) -> None:
         """Close the connection; a later call opens it again."""
@@ -195,16 +231,16 @@ class Client:
         body: object = None,
         timeout_s: float = ANSWER_TIMEOUT_S,
     ) -> Answer[T]:
-        text, headers = self._raw(method, path, params=params, body=body, timeout_s=timeout_s)
+        answer = self._raw(method, path, params=params, body=body, timeout_s=timeout_s)
         try:
-            value = decode(text, into)
+            value = decode(answer.body, into)
         except msgspec.MsgspecError as error:
             raise BadAnswer(self.transport.url(path, self.scope(params)), str(error)) from error
         return Answer(
             value=value,
-            body=text,
-            index=int(headers.get("X-Nomad-Index") or 0),
-            next_token=headers.get("X-Nomad-NextToken", ""),
+            body=answer.body,
+            index=int(answer.headers.get("X-Nomad-Index") or 0),
+            next_token=answer.headers.get("X-Nomad-NextToken") or "",
         )
 
     def _raw(
@@ -215,18 +251,42 @@ class Client:
         params: Params,
         body: object = None,
         timeout_s: float = ANSWER_TIMEOUT_S,
-    ) -> tuple[bytes, Mapping[str, str]]:
-        scoped = self.scope(params)
-        url = self.transport.url(path, scoped)
+    ) -> HttpAnswer:
         encoded = None if body is None else msgspec.json.encode(body)
-        headers = {} if encoded is None else {"Content-Type": "application/json"}
-        answer = self.transport.request(
-            method, path, params=scoped, headers=headers, body=encoded, timeout_s=timeout_s
+        request = HttpRequest(
+            method=method,
+            path=path,
+            params=self.scope(params),
+            headers={} if encoded is None else {"Content-Type": "application/json"},
+            body=encoded,
+            timeout_s=timeout_s,
         )
-        text = _read_all(answer, method, url)
+        answer = self.perform(request)
         if answer.status >= 400:
-            raise ApiError(answer.status, text.decode(errors="replace"))
-        return text, dict(answer.getheaders())
+            raise ApiError(answer.status, answer.body.decode(errors="replace"))
+        return answer
+
+
+def within(settings: ClientSettings, *, namespace: str | None, region: str | None) -> ClientSettings:
+    """Settings for another namespace or region; None leaves what there is."""
+    return msgspec.structs.replace(
+        settings,
+        namespace=settings.namespace if namespace is None else namespace,
+        region=settings.region if region is None else region,
+    )
+
+
+def is_news(index: int, *, since: int) -> bool:
+    """Whether an answer to a blocking query says something new."""
+    return index != since or since == 0
+
+
+def index_to_wait_for(index: int) -> int:
+    """The index to block on after an answer of `index`.
+
+    One that goes backwards follows a restored snapshot: start over from there. Index 0 would not block.
+    """
+    return max(index, 1)
 
 
 def _read_all(answer: http.client.HTTPResponse, method: str, url: str) -> bytes:

@@ -8,7 +8,7 @@ from yurt.sdk.types.allocs import AllocStub
 from yurt.sdk.types.deployments import Deployment, DeploymentChanged
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[Deployment, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[Deployment, ...]]:
     """List deployments; `prefix`, `filter`, paging and `reverse` may be given."""
     return client.get("/v1/deployments", tuple[Deployment, ...], **params)
 

@@ -6,7 +6,7 @@ from yurt.sdk.types.allocs import AllocStub
 from yurt.sdk.types.evals import EvalCount, EvalsDeleted, Evaluation
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[Evaluation, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[Evaluation, ...]]:
     """List evaluations; `prefix`, `filter`, `job`, `status`, paging and `reverse` may be given."""
     return client.get("/v1/evaluations", tuple[Evaluation, ...], **params)
 
@@ -26,7 +26,7 @@ def allocations(client: Client, eval_id: str) -> Answer[tuple[AllocStub, ...]]:
     return client.get(f"{_path(eval_id)}/allocations", tuple[AllocStub, ...])
 
 
-def count(client: Client, **params: Param) -> int:
+def count(client: Client, /, **params: Param) -> int:
     """Count evaluations; `filter` and `prefix` may be given."""
     return client.get("/v1/evaluations/count", EvalCount, **params).value.count
 

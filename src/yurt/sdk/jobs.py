@@ -25,7 +25,7 @@ from yurt.sdk.types.jobs import (
 JobBody = Mapping[str, Any]
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[JobStub, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[JobStub, ...]]:
     """List jobs; `prefix`, `filter`, `per_page`, `next_token`, `reverse` and `meta` may be given."""
     return client.get("/v1/jobs", tuple[JobStub, ...], **params)
 
@@ -82,7 +82,7 @@ def submission(client: Client, job_id: str, version: int) -> Answer[Submission]:
     return client.get(_path(job_id, "submission"), Submission, version=version)
 
 
-def versions(client: Client, job_id: str, **params: Param) -> Answer[Versions]:
+def versions(client: Client, /, job_id: str, **params: Param) -> Answer[Versions]:
     """List the kept versions; `diffs=True` adds changes, against `diff_tag` or `diff_version` if given."""
     return client.get(_path(job_id, "versions"), Versions, **params)
 
@@ -118,7 +118,7 @@ def plan(client: Client, job: JobBody, *, diff: bool, policy_override: bool = Fa
     return client.put(_path(str(job["ID"]), "plan"), Planned, body=body)
 
 
-def deregister(client: Client, job_id: str, **params: Param) -> Answer[Registered]:
+def deregister(client: Client, /, job_id: str, **params: Param) -> Answer[Registered]:
     """Stop a job; `purge`, `global`, `no_shutdown_delay` and `eval_priority` may be given."""
     return client.delete(_path(job_id), Registered, **params)
 

@@ -27,7 +27,7 @@ class NodePool(Record, frozen=True):
     node_identity_ttl: int = 0
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[NodePool, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[NodePool, ...]]:
     """List pools; `prefix`, `filter` and paging may be given."""
     return client.get("/v1/node/pools", tuple[NodePool, ...], **params)
 
@@ -47,11 +47,11 @@ def delete(client: Client, name: str) -> None:
     client.send("DELETE", f"/v1/node/pool/{path_segment(name)}")
 
 
-def nodes(client: Client, name: str, **params: Param) -> Answer[tuple[NodeStub, ...]]:
+def nodes(client: Client, /, name: str, **params: Param) -> Answer[tuple[NodeStub, ...]]:
     """List the nodes of a pool; `filter` and paging may be given."""
     return client.get(f"/v1/node/pool/{path_segment(name)}/nodes", tuple[NodeStub, ...], **params)
 
 
-def jobs(client: Client, name: str, **params: Param) -> Answer[tuple[JobStub, ...]]:
+def jobs(client: Client, /, name: str, **params: Param) -> Answer[tuple[JobStub, ...]]:
     """List the jobs of a pool; `filter` and paging may be given."""
     return client.get(f"/v1/node/pool/{path_segment(name)}/jobs", tuple[JobStub, ...], **params)

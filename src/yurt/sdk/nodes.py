@@ -8,7 +8,7 @@ from yurt.sdk.types.allocs import Alloc
 from yurt.sdk.types.nodes import HostStats, Node, NodeChanged, NodeMeta, NodeStub
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[NodeStub, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[NodeStub, ...]]:
     """List nodes; `prefix`, `filter`, paging, `os` and `resources` may be given."""
     return client.get("/v1/nodes", tuple[NodeStub, ...], **params)
 

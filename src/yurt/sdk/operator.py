@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from yurt.sdk.client import Answer, Client
+from yurt.sdk.exchange import Headers
 from yurt.sdk.transport import path_segment
 from yurt.sdk.wire import Record
 
@@ -135,7 +136,7 @@ def remove_raft_peer(client: Client, peer_id: str) -> None:
     client.send("DELETE", "/v1/operator/raft/peer", id=peer_id)
 
 
-def transfer_leadership(client: Client, **target: str) -> None:
+def transfer_leadership(client: Client, /, **target: str) -> None:
     """Make another server the leader; `id` or `address` names it."""
     client.send("PUT", "/v1/operator/raft/transfer-leadership", **target)
 
@@ -150,7 +151,7 @@ def set_autopilot_config(client: Client, config: Mapping[str, Any]) -> None:
     client.send("PUT", "/v1/operator/autopilot/configuration", body=config)
 
 
-def cluster_health(client: Client) -> tuple[int, Mapping[str, str], bytes]:
+def cluster_health(client: Client) -> tuple[int, Headers, bytes]:
     """Read the servers' health: an unhealthy cluster answers with status 429 and the same body."""
     return client.exchange("GET", "/v1/operator/autopilot/health")
 

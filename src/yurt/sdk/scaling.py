@@ -19,7 +19,7 @@ class ScalingPolicy(Record, frozen=True):
     policy: dict[str, Any] = {}
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[ScalingPolicy, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[ScalingPolicy, ...]]:
     """List policies; `job`, `type` and `prefix` may be given."""
     return client.get("/v1/scaling/policies", tuple[ScalingPolicy, ...], **params)
 

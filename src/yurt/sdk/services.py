@@ -39,7 +39,7 @@ def listing(client: Client) -> Answer[tuple[NamespaceServices, ...]]:
     return client.get("/v1/services", tuple[NamespaceServices, ...])
 
 
-def instances(client: Client, name: str, **params: Param) -> Answer[tuple[Registration, ...]]:
+def instances(client: Client, /, name: str, **params: Param) -> Answer[tuple[Registration, ...]]:
     """List the instances of a service; `filter` and paging may be given."""
     return client.get(f"/v1/service/{path_segment(name)}", tuple[Registration, ...], **params)
 

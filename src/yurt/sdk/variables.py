@@ -38,7 +38,7 @@ class Conflict(ApiError):
         self.current = decode(error.body.encode(), Variable)
 
 
-def listing(client: Client, **params: Param) -> Answer[tuple[Variable, ...]]:
+def listing(client: Client, /, **params: Param) -> Answer[tuple[Variable, ...]]:
     """List variables; `prefix`, `filter` and paging may be given."""
     return client.get("/v1/vars", tuple[Variable, ...], **params)
 
@@ -48,7 +48,7 @@ def read(client: Client, path: str) -> Answer[Variable]:
     return client.get(_path(path), Variable)
 
 
-def write(client: Client, path: str, variable: Mapping[str, Any], **params: Param) -> Answer[Variable]:
+def write(client: Client, /, path: str, variable: Mapping[str, Any], **params: Param) -> Answer[Variable]:
     """Write a variable; `cas` is the modify index it must have, 0 if it must not exist. Raises `Conflict`."""
     try:
         return client.put(_path(path), Variable, body=variable, **params)
@@ -56,7 +56,7 @@ def write(client: Client, path: str, variable: Mapping[str, Any], **params: Para
         raise _conflict(error) from error
 
 
-def delete(client: Client, path: str, **params: Param) -> None:
+def delete(client: Client, /, path: str, **params: Param) -> None:
     """Delete a variable; `cas` is the modify index it must have. Raises `Conflict`."""
     try:
         client.send("DELETE", _path(path), **params)

@@ -84,12 +84,12 @@ class Claim(Record, frozen=True):
     volume_name: str = ""
 
 
-def list_host(client: Client, **params: Param) -> Answer[tuple[HostVolume, ...]]:
+def list_host(client: Client, /, **params: Param) -> Answer[tuple[HostVolume, ...]]:
     """List host volumes; `prefix`, `node_id`, `node_pool` may be given."""
     return client.get("/v1/volumes", tuple[HostVolume, ...], type="host", **params)
 
 
-def list_csi(client: Client, **params: Param) -> Answer[tuple[CsiVolume, ...]]:
+def list_csi(client: Client, /, **params: Param) -> Answer[tuple[CsiVolume, ...]]:
     """List volumes of storage plugins; `prefix`, `node_id`, `plugin_id` may be given."""
     return client.get("/v1/volumes", tuple[CsiVolume, ...], type="csi", **params)
 
@@ -151,7 +151,7 @@ def detach_csi(client: Client, volume_id: str, node_id: str) -> None:
     client.send("DELETE", f"/v1/volume/csi/{path_segment(volume_id)}/detach", node=node_id)
 
 
-def list_plugins(client: Client, **params: Param) -> Answer[tuple[CsiPlugin, ...]]:
+def list_plugins(client: Client, /, **params: Param) -> Answer[tuple[CsiPlugin, ...]]:
     """List storage plugins."""
     return client.get("/v1/plugins", tuple[CsiPlugin, ...], type="csi", **params)
 
@@ -161,7 +161,7 @@ def read_plugin(client: Client, plugin_id: str) -> Answer[CsiPlugin]:
     return client.get(f"/v1/plugin/csi/{path_segment(plugin_id)}", CsiPlugin)
 
 
-def list_claims(client: Client, **params: Param) -> Answer[tuple[Claim, ...]]:
+def list_claims(client: Client, /, **params: Param) -> Answer[tuple[Claim, ...]]:
     """List sticky claims; `job_id`, `task_group`, `volume_name` may be given."""
     return client.get("/v1/volumes/claims", tuple[Claim, ...], **params)
 
