@@ -44,8 +44,11 @@ MAY_SEE: dict[str, set[str]] = {
     "cli": {"config", "errors", "jobspec", "model", "sdk", "version"},
     "start_banner": {"config", "version"},
     "rehearsal": {"api", "clock", "log", "model", "scheduler", "server", "state"},
+    "tls": {"errors"},
+    "agent_tls": {"clock", "config", "tls"},
     "main_agent": {
         "agent",
+        "agent_tls",
         "api",
         "clock",
         "config",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import uvloop
 
+from yurt.agent_tls import load_tls
 from yurt.api.app import HttpApp
 from yurt.api.deps import AgentInfo, Deps
 from yurt.api.http_server import HttpServer, bind
@@ -40,7 +41,7 @@ from yurt.start_banner import banner
 
 if TYPE_CHECKING:
     from yurt.agent.agent import NodeAgent
-    from yurt.agent.server_link import ServerLink
+    from yurt.agent.server_link import HttpServerLink, ServerLink
 
 # How long open requests may go on once the agent is told to stop.
 STOP_GRACE_S = 5.0
@@ -88,6 +89,11 @@ class _Agent:
         # Seeded from the machine: ids must not repeat, and reading its entropy for each would cost.
         self._rng = Random(SystemRandom().getrandbits(256))
         self._stop = asyncio.Event()
+        self._tls = load_tls(config, self._clock)
+        self._http: HttpServer | None = None
+        self._rpc: HttpServer | None = None
+        self._link: HttpServerLink | None = None
+        self._renewal: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
         """Start everything, serve, and stop everything."""
@@ -118,9 +124,13 @@ class _Agent:
                     ),
                     extra_headers=config.http_api_response_headers,
                 )
-                duties.append(HttpServer(app, http_sockets).serve(self._stop, STOP_GRACE_S))
-                rpc = HttpApp(rpc_routes(server.nodes, server.fleets))
-                duties.append(HttpServer(rpc, rpc_sockets).serve(self._stop, STOP_GRACE_S))
+                self._http = HttpServer(app, http_sockets, tls=self._tls.http)
+                duties.append(self._http.serve(self._stop, STOP_GRACE_S))
+                rpc = HttpApp(
+                    rpc_routes(server.nodes, server.fleets, callers=lambda: self._config.rpc_callers)
+                )
+                self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc)
+                duties.append(self._rpc.serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:
                 duties.append(node_agent.run())
             await self._until_stopped(duties)
@@ -162,9 +172,11 @@ class _Agent:
         from yurt.config.client_settings import client_settings  # noqa: PLC0415
 
         if link is None:
-            remote = HttpServerLink(config.client.servers)
-            parts.push_async_callback(remote.close)
-            link = remote
+            self._link = HttpServerLink(
+                config.client.servers, tls=self._tls.calls, server_name=config.server_tls_name
+            )
+            parts.push_async_callback(self._link.close)
+            link = self._link
         node_agent = await NodeAgent.open(client_settings(config), link, self._clock, self._rng)
         parts.push_async_callback(node_agent.close)
         return node_agent
@@ -194,13 +206,24 @@ class _Agent:
             return
         try:
             fresh = self._reload()
+            applied, ignored = reloadable_changes(self._config, fresh)
+            changed = reloaded(self._config, fresh)
+            # Files may hold new certificates under their old names.
+            self._tls = load_tls(changed, self._clock)
         except YurtError as error:
             logger.error("config.not_reloaded", error=str(error))
             return
-        applied, ignored = reloadable_changes(self._config, fresh)
-        self._config = reloaded(self._config, fresh)
+        self._config = changed
+        self._renewal = asyncio.ensure_future(self._renew_tls())
         log_setup.configure(self._config.log_level, json=self._config.log_json, stream=sys.stdout)
         logger.info("config.reloaded", applied=list(applied), needs_restart=list(ignored))
+
+    async def _renew_tls(self) -> None:
+        if self._link is not None:
+            self._link.renew_tls(self._tls.calls)
+        for server, tls in ((self._http, self._tls.http), (self._rpc, self._tls.rpc)):
+            if server is not None:
+                await server.renew_tls(tls)
 
 
 def _with_temporary_data_dir(config: AgentConfig, cleanup: contextlib.ExitStack) -> AgentConfig:

@@ -14,6 +14,7 @@ KEPT = AgentFlags(server=True, client=True, data_dir="/var/lib/yurt")
 GUARDED = """
 acl { enabled = true }
 tls {
+  verify_server_hostname = true
   http = true
   rpc = true
   ca_file = "/ca"

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -47,8 +48,18 @@ class AgentEnded(Exception):
 class RealAgent:
     """A durable agent, server and client in one, in `directory`; may be killed and started again."""
 
-    def __init__(self, directory: Path, *, client: bool = True, more_config: str = "") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        client: bool = True,
+        more_config: str = "",
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """Write the agent's configuration; `tls` is for calls to an agent that `more_config` gives TLS."""
+        directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
+        self._tls = tls
         self.http_port, self.rpc_port, simple, simple_agent = _free_ports(4)
         self._client = client
         self._process: subprocess.Popen[bytes] | None = None
@@ -91,7 +102,7 @@ plugin "raw_exec" {{
     @property
     def address(self) -> str:
         """Where the API is."""
-        return f"http://127.0.0.1:{self.http_port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.http_port}"
 
     @property
     def pid(self) -> int:
@@ -130,8 +141,15 @@ plugin "raw_exec" {{
         self._disconnect()
         return code
 
+    def hang_up(self) -> None:
+        """Make the agent read its configuration again."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGHUP)
+
     def connect(self) -> http.client.HTTPConnection:
         """A new keep-alive connection to the API."""
+        if self._tls is not None:
+            return http.client.HTTPSConnection("127.0.0.1", self.http_port, timeout=120, context=self._tls)
         return http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=120)
 
     def call(self, method: str, path: str, body: object = None) -> Answer:
@@ -174,9 +192,11 @@ plugin "raw_exec" {{
 
 
 @contextlib.contextmanager
-def running_agent(directory: Path, *, client: bool = True, more_config: str = "") -> Iterator[RealAgent]:
+def running_agent(
+    directory: Path, *, client: bool = True, more_config: str = "", tls: ssl.SSLContext | None = None
+) -> Iterator[RealAgent]:
     """A started agent that is stopped, with all its tasks, when the block ends."""
-    agent = RealAgent(directory, client=client, more_config=more_config)
+    agent = RealAgent(directory, client=client, more_config=more_config, tls=tls)
     agent.start()
     try:
         yield agent

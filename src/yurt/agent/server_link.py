@@ -95,10 +95,16 @@ class ServerLink(Protocol):
 class HttpServerLink:
     """A ServerLink over HTTP with msgpack bodies, to the first of several servers that answers."""
 
-    def __init__(self, addresses: Sequence[str], *, tls: ssl.SSLContext | None = None) -> None:
-        """Take the servers' `host:port` addresses; `tls` switches to https. Nothing is opened yet."""
+    def __init__(
+        self, addresses: Sequence[str], *, tls: ssl.SSLContext | None = None, server_name: str = ""
+    ) -> None:
+        """Take the servers' `host:port` addresses. Nothing is opened yet.
+
+        `tls` switches to https; a context that checks host names then looks for `server_name`.
+        """
         self._addresses = list(addresses)
         self._tls = tls
+        self._server_name = server_name
         self._encoder = msgspec.msgpack.Encoder()
         self._registered = msgspec.msgpack.Decoder(NodeRegistered)
         self._node_allocs = msgspec.msgpack.Decoder(NodeAllocs)
@@ -145,6 +151,10 @@ class HttpServerLink:
         """Wait, at most `request.wait`, for services to differ from what is known."""
         timeout_s = request.wait / SECOND_NS + WATCH_GRACE_S
         return await self._call("watch-services", request, self._services_found, timeout_s=timeout_s)
+
+    def renew_tls(self, tls: ssl.SSLContext | None) -> None:
+        """Use `tls` for new connections; those that are open go on as they are."""
+        self._tls = tls
 
     async def close(self) -> None:
         """Close all connections; calls in flight fail."""
@@ -202,6 +212,7 @@ class HttpServerLink:
                 data=body,
                 headers={"Content-Type": RPC_CONTENT_TYPE},
                 ssl=self._tls or True,
+                server_hostname=self._server_name if self._tls else None,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
             ) as response,
         ):

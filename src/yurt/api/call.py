@@ -18,6 +18,9 @@ from yurt.model.decode import decode_body
 from yurt.model.durations import parse_duration
 from yurt.model.wire import DEFAULT_NAMESPACE
 
+PEER_NAMES = "yurt.peer_names"
+"""The key of a request's scope that holds the names of the caller's certificate, where it showed one."""
+
 BODY_BYTES_MAX = 16 * 1024 * 1024
 ALL_NAMESPACES = "*"
 INT64_MAX = 2**63 - 1
@@ -76,6 +79,12 @@ class Call:
     def headers(self) -> Mapping[str, str]:
         """The request's headers, by name in any case."""
         return self._request.headers
+
+    @property
+    def peer_names(self) -> tuple[str, ...]:
+        """The names of the certificate that the caller showed; none without one."""
+        names: tuple[str, ...] = self._request.scope.get(PEER_NAMES, ())
+        return names
 
     @property
     def namespace(self) -> str:

@@ -6,16 +6,17 @@ import asyncio
 import contextlib
 import errno
 import socket
+import ssl
 from collections.abc import Iterator, Sequence
 
 import uvicorn
 
 from yurt.api.app import HttpApp
+from yurt.api.connection import connection_type
+from yurt.api.connection_limits import DEFAULT_LIMITS, ConnectionLimits
 from yurt.errors import YurtError
 
 BACKLOG = 2048
-# Longer than any blocking query may pause, so that clients' idle connections survive between two.
-KEEP_ALIVE_S = 330
 
 
 class CannotListen(YurtError):
@@ -44,22 +45,74 @@ def bind(host: str, port: int, setting: str) -> socket.socket:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn that leaves signals to the agent."""
+    """Uvicorn that leaves signals to the agent, and listens with TLS that can be renewed."""
+
+    def __init__(
+        self, config: uvicorn.Config, tls: ssl.SSLContext | None, handshake_timeout_s: float
+    ) -> None:
+        super().__init__(config)
+        self._tls = tls
+        self._handshake_timeout_s = handshake_timeout_s
+        self._listening: list[socket.socket] = []
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        assert sockets is not None
+        self._listening = sockets
+        self.servers = await self._listen()
+        self.started = True
+
+    async def renew_tls(self, tls: ssl.SSLContext | None) -> None:
+        """Use `tls` for new connections; those that are open go on as they are."""
+        self._tls = tls
+        if self.started:
+            old, self.servers = self.servers, await self._listen()
+            for server in old:
+                server.close()
+
+    async def _listen(self) -> list[asyncio.base_events.Server]:
+        loop = asyncio.get_running_loop()
+        config, tls = self.config, self._tls
+
+        def connection() -> asyncio.Protocol:
+            protocol = config.http_protocol_class(
+                config=config, server_state=self.server_state, app_state=self.lifespan.state
+            )  # type: ignore[call-arg]
+            assert isinstance(protocol, asyncio.Protocol)
+            return protocol
+
+        return [
+            await loop.create_server(
+                connection,
+                # A copy, for a renewal closes it while its successor already listens on another.
+                sock=sock.dup(),
+                ssl=tls,
+                ssl_handshake_timeout=self._handshake_timeout_s if tls is not None else None,
+                backlog=config.backlog,
+            )
+            for sock in self._listening
+        ]
+
 
 class HttpServer:
-    """An application on its sockets."""
+    """An application on its sockets, with TLS if a context is given."""
 
-    def __init__(self, app: HttpApp, sockets: Sequence[socket.socket]) -> None:
+    def __init__(
+        self,
+        app: HttpApp,
+        sockets: Sequence[socket.socket],
+        *,
+        tls: ssl.SSLContext | None = None,
+        limits: ConnectionLimits = DEFAULT_LIMITS,
+    ) -> None:
         self._sockets = list(sockets)
         self._server = _Uvicorn(
             uvicorn.Config(
                 app,
-                http="httptools",
+                http=connection_type(limits),
                 ws="none",
                 loop="none",
                 lifespan="off",
@@ -69,10 +122,16 @@ class HttpServer:
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                timeout_keep_alive=KEEP_ALIVE_S,
+                timeout_keep_alive=round(limits.idle_timeout_s),
                 backlog=BACKLOG,
-            )
+            ),
+            tls,
+            limits.handshake_timeout_s,
         )
+
+    async def renew_tls(self, tls: ssl.SSLContext | None) -> None:
+        """Use `tls` for new connections, or none; those that are open go on as they are."""
+        await self._server.renew_tls(tls)
 
     async def serve(self, stop: asyncio.Event, grace_s: float) -> None:
         """Serve until `stop` is set, then let open requests end for `grace_s`."""

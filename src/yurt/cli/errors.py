@@ -28,10 +28,12 @@ class FlagError(CommandError):
 def failing_as(context: str) -> Iterator[None]:
     """Turn failed calls into command errors that say what was tried: `<context>: <failure>`."""
     # Imported here because commands that make no calls must not pay for the HTTP client.
-    from yurt.sdk.errors import SdkError, ServerUnreachable  # noqa: PLC0415
+    from yurt.sdk.errors import SdkError, ServerUnreachable, TlsTrouble  # noqa: PLC0415
 
     try:
         yield
+    except TlsTrouble as error:
+        raise CommandError(_joined(context, error)) from error
     except ServerUnreachable as error:
         raise CommandError(f"{_joined(context, error)}\n{ask_whether_running(error)}") from error
     except SdkError as error:

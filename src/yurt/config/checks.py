@@ -8,6 +8,8 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from yurt.config.blocks.agent import LOG_LEVELS, FileConfig
+from yurt.config.cipher_suites import CIPHER_SUITES
+from yurt.jobspec.hcl.diagnostics import closest_name
 from yurt.model.wire import ALL_NODE_POOL
 
 Finding: TypeAlias = tuple[str, str]
@@ -126,6 +128,11 @@ def _check_tls(config: FileConfig) -> Iterator[Finding]:
         for key, file in (("ca_file", tls.ca_file), ("cert_file", tls.cert_file), ("key_file", tls.key_file)):
             if not file:
                 yield f"tls.{key}", "must be set when tls.http or tls.rpc is on"
+    for name in tls.cipher_suites:
+        if name not in CIPHER_SUITES:
+            meant = closest_name(name, CIPHER_SUITES)
+            hint = f"; did you mean {meant}?" if meant else f"; it may be {', '.join(CIPHER_SUITES)}"
+            yield "tls.tls_cipher_suites", f'"{name}" is not a cipher suite that can be chosen{hint}'
 
 
 def _check_order(config: FileConfig) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from yurt.config.files import read_files
 from yurt.config.flags import decode_flags
 from yurt.config.layers import build, merge
 from yurt.config.problems import ConfigError, Location, Notice, Problem
+from yurt.config.tls_notices import tls_notices
 from yurt.sockaddr.interfaces import InterfaceAddress, read_interfaces
 
 _INTRO_TOKEN_VARIABLES = ("YURT_CLIENT_INTRO_TOKEN", "NOMAD_CLIENT_INTRO_TOKEN")
@@ -64,7 +65,7 @@ def load(
         dev=is_dev,
         config_paths=flags.config,
         config_files=read.files,
-        notices=(*_unserved_notice(layers), *resolved.notices),
+        notices=(*_unserved_notice(layers), *tls_notices(config.tls), *resolved.notices),
     )
 
 

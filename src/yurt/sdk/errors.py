@@ -26,6 +26,10 @@ class ServerUnreachable(SdkError):
         self.cause = cause
 
 
+class TlsTrouble(ServerUnreachable):
+    """Somebody listens, but one side does not believe the other, or only one of them uses TLS."""
+
+
 class BadAnswer(SdkError):
     """The server answered something that is not of the promised shape."""
 

@@ -23,13 +23,16 @@ class TlsSettings(msgspec.Struct, frozen=True):
 
     def context(self) -> ssl.SSLContext:
         """Build the TLS context. A file that cannot be loaded raises `BadSettings`."""
+        files = self.ca_cert or self._directory() or "the system's certificates"
         try:
             context = ssl.create_default_context(cafile=self.ca_cert or None, capath=self._directory())
             if self.client_cert:
+                files = " and ".join(filter(None, (self.client_cert, self.client_key)))
                 context.load_cert_chain(self.client_cert, self.client_key or None)
-        except (OSError, ssl.SSLError) as error:
+        except OSError as error:
             raise BadSettings(
-                f"TLS files cannot be loaded: {error}; check the CA, certificate and key settings"
+                f"TLS files cannot be loaded: {files}: {error.strerror or error}; "
+                "check the CA, certificate and key settings"
             ) from error
         if self.skip_verify:
             context.check_hostname = False

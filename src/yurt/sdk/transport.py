@@ -10,12 +10,20 @@ from contextlib import suppress
 from typing import TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
-from yurt.sdk.errors import BadSettings, ServerUnreachable
+from yurt.sdk.errors import BadSettings, ServerUnreachable, TlsTrouble
 from yurt.sdk.settings import ClientSettings
 
 CONNECT_TIMEOUT_S = 10.0
 # A server may think for a while (a snapshot, a large plan); past this the connection is taken for dead.
 ANSWER_TIMEOUT_S = 600.0
+
+# OpenSSL's numbers for a chain that ends with nobody we know.
+_UNKNOWN_AUTHORITY = (18, 19, 20, 21)
+_TLS_HINTS = {
+    "WRONG_VERSION_NUMBER": "; the server may not use TLS: try an http:// address",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "; show one with -client-cert and -client-key",
+    "TLSV1_ALERT_UNKNOWN_CA": "; the server does not know who signed the certificate of -client-cert",
+}
 
 Param: TypeAlias = str | int | bool | tuple[str, ...]
 """A query parameter: empty texts and False are not sent, a tuple is sent once for each of its texts."""
@@ -83,7 +91,9 @@ class Transport:
                 # A read that hit a connection closed by the server while idle may be sent again; a
                 # write may not, it could have been carried out.
                 if not (reused and attempt == 1 and method == "GET"):
-                    raise ServerUnreachable(method=method, url=url, cause=describe(error)) from error
+                    hint = "" if reused else self._first_call_hint(error)
+                    failure = TlsTrouble if hint or isinstance(error, ssl.SSLError) else ServerUnreachable
+                    raise failure(method=method, url=url, cause=describe(error) + hint) from error
         raise AssertionError("the second attempt never reuses a connection")
 
     def detach_socket(self) -> socket.socket:
@@ -139,7 +149,8 @@ class Transport:
         try:
             connection.connect()
         except OSError as error:
-            raise ServerUnreachable(method=method, url=url, cause=self._describe_dial(error)) from error
+            failure = TlsTrouble if isinstance(error, ssl.SSLError) else ServerUnreachable
+            raise failure(method=method, url=url, cause=self._describe_dial(error)) from error
         self._connection = connection
         return connection, False
 
@@ -153,7 +164,19 @@ class Transport:
             return _TlsConnection(host, self._port or 443, context=context, server_name=server_name)
         return http.client.HTTPConnection(host, self._port or 80, timeout=CONNECT_TIMEOUT_S)
 
+    def _first_call_hint(self, error: Exception) -> str:
+        """Why a server may hang up on the first call of a connection."""
+        if not isinstance(error, ConnectionError):
+            return ""
+        if self._parts.scheme == "http":
+            return "; if it serves TLS, use an https:// address"
+        if self._parts.scheme == "https" and not self._settings.tls.client_cert:
+            return "; it may ask for a certificate: show one with -client-cert and -client-key"
+        return ""
+
     def _describe_dial(self, error: OSError) -> str:
+        if isinstance(error, ssl.SSLError):
+            return describe(error)
         if isinstance(error, socket.gaierror):
             return f"dial tcp: lookup {self._parts.hostname}: no such host"
         if self._parts.scheme == "unix":
@@ -213,8 +236,21 @@ def describe(error: BaseException) -> str:
     """Name the cause of a failed connection in the words people search for."""
     if isinstance(error, ConnectionRefusedError):
         return "connection refused"
+    if isinstance(error, ssl.SSLError):
+        return _describe_tls(error)
     if isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
         return "the server closed the connection"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror[:1].lower() + error.strerror[1:]
     return str(error) or type(error).__name__
+
+
+def _describe_tls(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = error.verify_message
+        if error.verify_code in _UNKNOWN_AUTHORITY:
+            reason = "certificate signed by unknown authority; name it with -ca-cert or YURT_CACERT"
+        return f"tls: failed to verify certificate: x509: {reason}"
+    reason = (error.reason or str(error)).lower().replace("_", " ")
+    hint = _TLS_HINTS.get(error.reason or "", "")
+    return f"tls: {reason}{hint}"

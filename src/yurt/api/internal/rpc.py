@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.errors import HttpError
+from yurt.api.internal.roles import check_caller
 from yurt.api.routes import Handler, Route, RouteTable
 from yurt.model.client_protocol import (
     DeregisterServices,
@@ -28,8 +29,13 @@ from yurt.server.commands.nodes import NodeCommands
 MSGPACK_TYPE = "application/msgpack"
 
 
-def rpc_routes(nodes: NodeCommands, fleets: FleetCommands) -> RouteTable:
-    """The calls of node agents, alone or many in one process."""
+def rpc_routes(
+    nodes: NodeCommands, fleets: FleetCommands, *, callers: Callable[[], Collection[str]] = tuple
+) -> RouteTable:
+    """The calls of node agents, alone or many in one process.
+
+    `callers` gives the names of which a caller's certificate must have one; none if any caller will do.
+    """
     calls: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
         "register-node": (RegisterNode, nodes.register),
         "heartbeat": (Heartbeat, nodes.heartbeat),
@@ -47,17 +53,20 @@ def rpc_routes(nodes: NodeCommands, fleets: FleetCommands) -> RouteTable:
     return RouteTable(
         Route(
             path=f"/rpc/v1/{name}",
-            handlers={"POST": _handler(message, command)},
+            handlers={"POST": _handler(message, command, callers)},
             summary=(command.__doc__ or "").partition("\n")[0],
         )
         for name, (message, command) in calls.items()
     )
 
 
-def _handler(message: type[Any], command: Callable[[Any], Awaitable[Any]]) -> Handler:
+def _handler(
+    message: type[Any], command: Callable[[Any], Awaitable[Any]], callers: Callable[[], Collection[str]]
+) -> Handler:
     decoder = msgspec.msgpack.Decoder(message)
 
     async def handle(call: Call) -> Answer:
+        check_caller(call, callers())
         try:
             request = decoder.decode(await call.body())
         except msgspec.MsgspecError as error:

@@ -45,9 +45,16 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     nodes, rules = _read(spec, options.file) if options.file else (_made_up(spec, options), ())
     with failing_as("Error finding the leader"):
         leader = agent.leader(session.client)
+    settings = session.client.settings
+    link = import_module("yurt.sim.nodes.fleet").HttpFleetLink(
+        leader,
+        # What the API is reached with serves for the internal calls, too, if it is a client's or a server's.
+        tls=settings.tls.context() if settings.address.startswith("https:") else None,
+        server_name=settings.tls.server_name or f"server.{settings.region or 'global'}.nomad",
+    )
     simulate = import_module("yurt.sim.nodes.main").simulate
     try:
-        return int(simulate(nodes, rules, leader, leave=options.leave, only_sleep=options.only_sleep))
+        return int(simulate(nodes, rules, link, leave=options.leave, only_sleep=options.only_sleep))
     except YurtError as error:
         raise CommandError(str(error)) from error
 

@@ -24,6 +24,7 @@ class AclConfig(Block, frozen=True, kw_only=True):
 class TlsConfig(Block, frozen=True, kw_only=True):
     """`tls`: server certificates are named `server.<region>.nomad`, clients' `client.<region>.nomad`."""
 
+    # Agents take plain calls or TLS, never both: what a cluster is upgraded over stays open to everybody.
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved("rpc_upgrade_mode")
 
     http: bool = False
@@ -36,3 +37,8 @@ class TlsConfig(Block, frozen=True, kw_only=True):
     rpc_upgrade_mode: bool = False
     tls_cipher_suites: str = ""
     tls_min_version: Literal["tls10", "tls11", "tls12", "tls13"] = "tls12"
+
+    @property
+    def cipher_suites(self) -> tuple[str, ...]:
+        """`tls_cipher_suites`, one by one."""
+        return tuple(name.strip() for name in self.tls_cipher_suites.split(",") if name.strip())

@@ -134,6 +134,22 @@ class AgentConfig(FileConfig, frozen=True, kw_only=True):
     config_files: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
+    @property
+    def server_tls_name(self) -> str:
+        """What the certificates of this region's servers are named."""
+        return f"server.{self.region}.nomad"
+
+    @property
+    def client_tls_name(self) -> str:
+        """What the certificates of this region's clients are named."""
+        return f"client.{self.region}.nomad"
+
+    @property
+    def rpc_callers(self) -> tuple[str, ...]:
+        """The names of which a caller of the internal listener must have one; none if any will do."""
+        tls = self.tls
+        return (self.client_tls_name, self.server_tls_name) if tls.rpc and tls.verify_server_hostname else ()
+
     def directories(self) -> Directories:
         """Where things go, as configured or below `data_dir`, which must be set."""
         assert self.data_dir, "the caller gives a dev agent its temporary data_dir"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import heapq
+import ssl
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
@@ -78,8 +79,12 @@ class FleetLink(Protocol):
 class HttpFleetLink:
     """A fleet's calls over HTTP, on connections that are kept."""
 
-    def __init__(self, address: str) -> None:
-        self._base = address.rstrip("/") + "/rpc/v1/"
+    def __init__(self, address: str, *, tls: ssl.SSLContext | None = None, server_name: str = "") -> None:
+        """Take a server's `host:port`; `tls` switches to https and looks for `server_name`."""
+        self.address = address
+        self._base = f"{'https' if tls else 'http'}://{address}/rpc/v1/"
+        self._tls = tls
+        self._server_name = server_name if tls else None
         self._session: aiohttp.ClientSession | None = None
 
     async def join(self, request: JoinFleet) -> FleetJoined:
@@ -111,7 +116,9 @@ class HttpFleetLink:
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=CALL_TIMEOUT_S))
         body = msgspec.msgpack.encode(request)
-        async with self._session.post(self._base + name, data=body) as response:
+        async with self._session.post(
+            self._base + name, data=body, ssl=self._tls or True, server_hostname=self._server_name
+        ) as response:
             data = await response.read()
             if response.status != 200:
                 raise FleetRefused(f"{name}: status {response.status}: {data[:500].decode(errors='replace')}")

@@ -31,7 +31,7 @@ class CannotJoin(YurtError):
 def simulate(
     specs: Sequence[NodeSpec],
     rules: Sequence[Rule],
-    rpc_address: str,
+    link: HttpFleetLink,
     *,
     leave: bool,
     only_sleep: bool,
@@ -43,17 +43,19 @@ def simulate(
     nodes = [node_of(spec, rng) for spec in specs]
     behaviours = Behaviours(rules, only_sleep=only_sleep)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_run(nodes, behaviours, rpc_address, leave=leave, out=out))
+        try:
+            return runner.run(_run(nodes, behaviours, link, leave=leave, out=out))
+        except (aiohttp.ClientError, FleetRefused, TimeoutError) as error:
+            raise CannotJoin(f"the server at {link.address} did not take the nodes: {error}") from error
 
 
 async def _run(
-    nodes: Sequence[Node], behaviours: Behaviours, rpc_address: str, *, leave: bool, out: TextIO
+    nodes: Sequence[Node], behaviours: Behaviours, link: HttpFleetLink, *, leave: bool, out: TextIO
 ) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    link = HttpFleetLink(f"http://{rpc_address}")
     fleet = Fleet(nodes, behaviours, link, SystemClock())
     living = asyncio.ensure_future(fleet.run())
     stopping = asyncio.ensure_future(stop.wait())
@@ -65,8 +67,6 @@ async def _run(
         if leave and fleet.joined.is_set():
             await fleet.leave()
             out.write(f"{fleet.size} nodes left\n")
-    except (aiohttp.ClientError, FleetRefused, TimeoutError) as error:
-        raise CannotJoin(f"the server at {rpc_address} did not take the nodes: {error}") from error
     finally:
         for task in (living, stopping, telling):
             task.cancel()
