@@ -276,4 +276,8 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
         ),
         **({"enabled_schedulers": server.enabled_schedulers} if server.enabled_schedulers else {}),
         rpc_advertise=config.advertise.rpc,
+        oidc_issuer=server.oidc_issuer,
+        root_key_gc_interval_s=server.root_key_gc_interval_s,
+        root_key_gc_threshold=nanoseconds(server.root_key_gc_threshold_s),
+        root_key_rotation_threshold=nanoseconds(server.root_key_rotation_threshold_s),
     )

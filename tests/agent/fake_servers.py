@@ -14,12 +14,16 @@ from yurt.model.client_protocol import (
     ClientAlloc,
     DeregisterServices,
     Heartbeat,
+    IdentitiesSigned,
     NodeAllocs,
     NodeRegistered,
     RegisterNode,
     RegisterServices,
     ServicesChanged,
     ServicesFound,
+    SignedIdentity,
+    SignIdentities,
+    SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
     WatchServices,
@@ -136,6 +140,16 @@ class FakeServers:
             if {service.id: service.modify_index for service in found} != request.known:
                 return ServicesFound(index=self._index, services=found)
             await self._news.wait()
+
+    async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
+        self._check()
+        return IdentitiesSigned(
+            signed=tuple(SignedIdentity(token=one.identity, issued=0) for one in request.wanted)
+        )
+
+    async def sign_node_identity(self, request: SignNodeIdentity) -> SignedIdentity:
+        self._check()
+        return SignedIdentity(token=str(request.node_id), issued=0)
 
     def _check(self) -> None:
         if self.is_away:

@@ -44,7 +44,11 @@ def history() -> Cluster:
 
 
 # What each recording tells.
-HISTORIES: dict[str, Callable[[], Cluster]] = {"log-v1": history, "log-v1-acl": acl_history}
+HISTORIES: dict[str, Callable[[], Cluster]] = {
+    "log-v1": history,
+    "log-v1-acl": acl_history,
+    "log-v2": history,
+}
 
 
 def record(name: str) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from yurt.server.keyring import SigningKey
-from yurt.server.server import Server
+from yurt.server import keyring
+from yurt.server.commands.keyring import KeyringCommands
 
 
 @pytest.fixture(autouse=True)
-def _no_signing_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Making a key takes a thread and its time, and no test here looks at a server's key."""
+def _no_root_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Making a key takes a thread and its time; tests that need one ask for it."""
 
-    async def no_key(_server: Server, _directory: object) -> SigningKey:
-        return SigningKey(key_id="test", pem=b"")
+    async def no_key(_commands: KeyringCommands) -> None:
+        return None
 
-    monkeypatch.setattr(Server, "_signing_key", no_key)
+    monkeypatch.setattr(KeyringCommands, "make_usable", no_key)
+    monkeypatch.setattr(keyring, "RSA_BITS", 1024)  # quicker to make

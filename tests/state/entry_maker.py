@@ -21,6 +21,7 @@ from tests.state.builders import (
     ref,
     some_resources,
 )
+from tests.state.secret_entry_maker import SecretEntries
 from yurt.model.alloc import (
     CLIENT_COMPLETE,
     CLIENT_FAILED,
@@ -106,6 +107,7 @@ class EntryMaker:
         self.choices = choices
         self._ids = 0
         self._acl = AclEntryMaker(self)
+        self._secrets = SecretEntries(self)
 
     def entry(self) -> entries.Entry:
         """One more entry, of a kind that is picked too."""
@@ -151,6 +153,7 @@ class EntryMaker:
             self.upsert_node_pools,
             self.delete_node_pools,
             *self._acl.makers,
+            *self._secrets.makers,
         )
 
     def register_node(self) -> entries.RegisterNode:
@@ -165,7 +168,7 @@ class EntryMaker:
     def set_node_status(self) -> entries.SetNodeStatus:
         return entries.SetNodeStatus(
             at=self._now,
-            node_id=self._some_node_id(),
+            node_id=self.some_node_id(),
             status=self.choices.pick(("ready", "down", "disconnected", "initializing")),
             event=self.choices.pick(("", "Node heartbeat missed")),
             evals=self._evals(1),
@@ -174,7 +177,7 @@ class EntryMaker:
     def set_node_eligibility(self) -> entries.SetNodeEligibility:
         return entries.SetNodeEligibility(
             at=self._now,
-            node_id=self._some_node_id(),
+            node_id=self.some_node_id(),
             eligibility=self.choices.pick(("eligible", "ineligible")),
             event="Node marked as eligible for scheduling",
         )
@@ -182,7 +185,7 @@ class EntryMaker:
     def set_node_drain(self) -> entries.SetNodeDrain:
         return entries.SetNodeDrain(
             at=self._now,
-            node_id=self._some_node_id(),
+            node_id=self.some_node_id(),
             drain=self.choices.pick((None, DrainStrategy(deadline=MINUTE_NS))),
             mark_eligible=self.choices.pick((True, False)),
             event=self.choices.pick(("", "Node drain strategy set")),
@@ -193,11 +196,11 @@ class EntryMaker:
         )
 
     def deregister_nodes(self) -> entries.DeregisterNodes:
-        return entries.DeregisterNodes(at=self._now, node_ids=(self._some_node_id(),), evals=self._evals(1))
+        return entries.DeregisterNodes(at=self._now, node_ids=(self.some_node_id(),), evals=self._evals(1))
 
     def register_job(self) -> entries.RegisterJob:
         job_id = self.choices.pick(JOB_IDS)
-        scaling = self.choices.pick((None, None, ScalingPolicy(id=self._new_id("policy"), min=1, max=9)))
+        scaling = self.choices.pick((None, None, ScalingPolicy(id=self.new_id("policy"), min=1, max=9)))
         groups = [
             a_group("g", self.choices.pick((1, 2, 3)), scaling=scaling),
             *self.choices.some([a_group("other")]),
@@ -213,7 +216,7 @@ class EntryMaker:
             submit_time=self._now,
         )
         launches = job.is_periodic or job.is_parameterized
-        evals = () if launches else (an_eval(self._new_id("eval"), job_id),)
+        evals = () if launches else (an_eval(self.new_id("eval"), job_id),)
         stored = self.cluster.state.jobs.get(job.key)
         right = stored.job_modify_index if stored is not None else 0
         enforce = self.choices.pick((None, None, right, 10**6))
@@ -229,7 +232,7 @@ class EntryMaker:
 
     def deregister_job(self) -> entries.DeregisterJob:
         job_id = self.choices.pick(JOB_IDS)
-        evals = (an_eval(self._new_id("eval"), job_id, triggered_by="job-deregister"),)
+        evals = (an_eval(self.new_id("eval"), job_id, triggered_by="job-deregister"),)
         purge = self.choices.pick((False, False, False, False, True))
         return entries.DeregisterJob(at=self._now, namespace=DEFAULT, job_id=job_id, purge=purge, evals=evals)
 
@@ -266,7 +269,7 @@ class EntryMaker:
         changes = PlanChanges(
             placements=self._placements(),
             stops=tuple(self._stop(alloc) for alloc in stopped),
-            preemptions=tuple(Preemption(alloc.id, AllocID(self._new_id("alloc"))) for alloc in preempted),
+            preemptions=tuple(Preemption(alloc.id, AllocID(self.new_id("alloc"))) for alloc in preempted),
             updates=tuple(self._update(alloc) for alloc in updated),
             deployment=self._deployment(),
             deployment_updates=tuple(
@@ -387,7 +390,7 @@ class EntryMaker:
 
     def upsert_namespaces(self) -> entries.UpsertNamespaces:
         names = self.choices.some(("team-a", "team-b"))
-        namespaces = tuple(Namespace(name=name, description=self._new_id("text")) for name in names)
+        namespaces = tuple(Namespace(name=name, description=self.new_id("text")) for name in names)
         return entries.UpsertNamespaces(at=self._now, namespaces=namespaces)
 
     def delete_namespaces(self) -> entries.DeleteNamespaces:
@@ -423,11 +426,11 @@ class EntryMaker:
     def _now(self) -> int:
         return self.cluster.now
 
-    def _new_id(self, kind: str) -> str:
+    def new_id(self, kind: str) -> str:
         self._ids += 1
         return f"{kind}-{self._ids}"
 
-    def _some_node_id(self) -> NodeID:
+    def some_node_id(self) -> NodeID:
         return node_id(self.choices.pick(range(NODES + 1)))
 
     def _some_version(self) -> tuple[str, int]:
@@ -444,7 +447,7 @@ class EntryMaker:
     def _evals(self, at_most: int) -> tuple[Evaluation, ...]:
         return tuple(
             an_eval(
-                self._new_id("eval"),
+                self.new_id("eval"),
                 self.choices.pick(JOB_IDS),
                 status=self.choices.pick((EVAL_PENDING, EVAL_BLOCKED)),
             )
@@ -483,7 +486,7 @@ class EntryMaker:
             task_group=group,
             eval_id=EvalID("planner"),
             resources=self.choices.pick(RESOURCES),
-            ids=[AllocID(self._new_id("alloc")) for _ in where],
+            ids=[AllocID(self.new_id("alloc")) for _ in where],
             name_indexes=list(range(len(where))),
             node_ids=where,
             metrics=b"\x81\xa1x\x01",
@@ -522,7 +525,7 @@ class EntryMaker:
         if self.choices.pick((True, False)) and jobs:
             deadline = self.choices.pick((0, MINUTE_NS))
             job = self.choices.pick(jobs)
-            return a_deployment(self._new_id("deployment"), job, progress_deadline=deadline)
+            return a_deployment(self.new_id("deployment"), job, progress_deadline=deadline)
         return None
 
     def _report(self, alloc: Allocation) -> entries.AllocReport:

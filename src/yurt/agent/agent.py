@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import msgspec
 
@@ -20,6 +21,7 @@ from yurt.agent.drivers import Driver, DriverContext, load_drivers
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
+from yurt.agent.identities import ServerIdentities
 from yurt.agent.launcher import LauncherClient, LauncherUnavailable, TaskKey
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity, load_identity
@@ -104,6 +106,7 @@ class NodeAgent:
         self._services = ServerRegistrar(link, identity, clock=node.clock, rng=node.rng)
         node.services = self._services
         node.template_watches = DataWatches(ServerData(link, identity), clock=node.clock, rng=node.rng)
+        node.identities = self._identities = ServerIdentities(link, identity, clock=node.clock)
         node.wait_until_over = self._wait_until_over
 
     @classmethod
@@ -233,6 +236,14 @@ class NodeAgent:
         store_meta(self._node.db, self._meta)
         self._registration.renew()
         return self._meta
+
+    async def identity_claims(self) -> dict[str, Any]:
+        """What the node's own token says. Raises YurtError."""
+        return await self._identities.own_claims()
+
+    async def renew_identity(self) -> None:
+        """Get a new token for the node. Raises YurtError."""
+        await self._identities.renew_own()
 
     # --- its life ---------------------------------------------------------------------------------
 

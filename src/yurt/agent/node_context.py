@@ -11,6 +11,7 @@ from typing import Any
 
 from yurt.agent.alloc_dir import AllocDirs
 from yurt.agent.drivers import Driver
+from yurt.agent.identities import IdentitySource, NoIdentities
 from yurt.agent.network.networks import Networks
 from yurt.agent.services.registrar import NoRegistrar, Registrar
 from yurt.agent.settings import ClientSettings
@@ -51,6 +52,8 @@ class NodeContext:
         self.template_watches = DataWatches(NoTemplateData(), clock=clock, rng=rng)
         # Where services are announced; likewise.
         self.services: Registrar = NoRegistrar()
+        # Where tokens of tasks come from; likewise.
+        self.identities: IdentitySource = NoIdentities()
         # Set once a server has answered; tasks that were lost while the agent was away wait for it.
         self.server_reached = asyncio.Event()
         # Waits until an allocation is over; False for one that this node does not have.

@@ -15,12 +15,16 @@ from yurt.model.client_protocol import (
     AllocsUpdated,
     DeregisterServices,
     Heartbeat,
+    IdentitiesSigned,
     NodeAllocs,
     NodeRegistered,
     RegisterNode,
     RegisterServices,
     ServicesChanged,
     ServicesFound,
+    SignedIdentity,
+    SignIdentities,
+    SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
     WatchServices,
@@ -91,6 +95,12 @@ class ServerLink(Protocol):
     async def watch_services(self, request: WatchServices) -> ServicesFound:
         """Wait, at most `request.wait`, for services to differ from what is known."""
 
+    async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
+        """Get tokens for tasks of this node."""
+
+    async def sign_node_identity(self, request: SignNodeIdentity) -> SignedIdentity:
+        """Get the node's own token."""
+
 
 class HttpServerLink:
     """A ServerLink over HTTP with msgpack bodies, to the first of several servers that answers."""
@@ -111,6 +121,8 @@ class HttpServerLink:
         self._allocs_updated = msgspec.msgpack.Decoder(AllocsUpdated)
         self._services_changed = msgspec.msgpack.Decoder(ServicesChanged)
         self._services_found = msgspec.msgpack.Decoder(ServicesFound)
+        self._identities_signed = msgspec.msgpack.Decoder(IdentitiesSigned)
+        self._signed_identity = msgspec.msgpack.Decoder(SignedIdentity)
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -155,6 +167,14 @@ class HttpServerLink:
     def renew_tls(self, tls: ssl.SSLContext | None) -> None:
         """Use `tls` for new connections; those that are open go on as they are."""
         self._tls = tls
+
+    async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
+        """Get tokens for tasks of this node."""
+        return await self._call("sign-identities", request, self._identities_signed)
+
+    async def sign_node_identity(self, request: SignNodeIdentity) -> SignedIdentity:
+        """Get the node's own token."""
+        return await self._call("sign-node-identity", request, self._signed_identity)
 
     async def close(self) -> None:
         """Close all connections; calls in flight fail."""

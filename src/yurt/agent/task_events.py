@@ -227,6 +227,23 @@ def template_signal(at: Nanoseconds, *, signal: str) -> TaskEvent:
     )
 
 
+def identity_restart(at: Nanoseconds, *, identity: str) -> TaskEvent:
+    """The task is restarted because an identity was renewed."""
+    text = f"Identity[{identity}]: new identity token acquired"
+    return TaskEvent(type=kinds.RESTART_SIGNALED, time=at, display_message=text)
+
+
+def identity_signal(at: Nanoseconds, *, identity: str, signal: str) -> TaskEvent:
+    """The task is sent a signal because an identity was renewed."""
+    return TaskEvent(
+        type=kinds.SIGNALING,
+        time=at,
+        display_message=f"Identity[{identity}]: new identity token acquired",
+        task_signal=signal,
+        details={"task_signal": signal},
+    )
+
+
 def downloading_artifacts(at: Nanoseconds) -> TaskEvent:
     """What the task needs is being fetched."""
     return TaskEvent(type=kinds.DOWNLOADING_ARTIFACTS, time=at)

@@ -55,6 +55,12 @@ class NodeAccess(Protocol):
     def checks(self, alloc_id: AllocID) -> dict[str, CheckResult] | None:
         """What the checks of an allocation found, by their ids; None without any."""
 
+    async def identity_claims(self) -> dict[str, Any]:
+        """What the node's own token says."""
+
+    async def renew_identity(self) -> None:
+        """Get a new token for the node."""
+
     async def collect(self, alloc_id: AllocID) -> bool:
         """Delete an allocation that is over; False when it is not."""
 

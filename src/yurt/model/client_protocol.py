@@ -155,3 +155,41 @@ class ServicesFound(_Message, frozen=True, kw_only=True):
 
     index: int
     services: tuple[ServiceRegistration, ...] = ()
+
+
+class IdentityWanted(_Message, frozen=True, kw_only=True):
+    """An identity of a task or, with `service`, of a service of an allocation."""
+
+    alloc_id: AllocID
+    task: str
+    identity: str
+    service: str = ""
+
+
+class SignIdentities(_Message, frozen=True, kw_only=True):
+    """Ask for signed identities of a node's own allocations."""
+
+    node_id: NodeID
+    secret_id: str
+    wanted: tuple[IdentityWanted, ...]
+
+
+class SignedIdentity(_Message, frozen=True, kw_only=True):
+    """A token; `expires` 0 means never."""
+
+    token: str
+    issued: Nanoseconds
+    expires: Nanoseconds = 0
+
+
+class IdentitiesSigned(_Message, frozen=True, kw_only=True):
+    """One answer for each identity asked for, in order; None where the node may not have it."""
+
+    signed: tuple[SignedIdentity | None, ...]
+
+
+class SignNodeIdentity(_Message, frozen=True, kw_only=True):
+    """Ask for the signed identity of the node itself."""
+
+    node_id: NodeID
+    secret_id: str

@@ -7,17 +7,29 @@ from random import Random
 from yurt.clock import Clock
 from yurt.scheduler.ids import new_id
 from yurt.server.committer import Committer
+from yurt.server.keyring import Keyring
+from yurt.server.wrapping_key import WrappingKey
 from yurt.state.state import State
 
 
 class ServerContext:
-    """State to read, the door through which it changes, the time, and ids."""
+    """State to read, the door through which it changes, the time, keys and ids."""
 
-    def __init__(self, committer: Committer, clock: Clock, rng: Random, *, region: str) -> None:
+    def __init__(
+        self,
+        committer: Committer,
+        clock: Clock,
+        rng: Random,
+        *,
+        region: str,
+        wrapping: WrappingKey | None = None,
+    ) -> None:
+        """Without a wrapping key, root keys can be read for as long as this process lasts."""
         self.committer = committer
         self.clock = clock
         self.region = region
         self.rng = rng
+        self.keyring = Keyring(lambda: committer.state, wrapping or WrappingKey.made_up())
 
     @property
     def state(self) -> State:

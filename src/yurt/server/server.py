@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from random import Random
 
@@ -18,20 +19,25 @@ from yurt.server.auth import Authority
 from yurt.server.broker import Broker
 from yurt.server.commands.fleets import FleetCommands
 from yurt.server.commands.jobs import JobCommands
+from yurt.server.commands.keyring import KeyringCommands
 from yurt.server.commands.nodes import NodeCommands
 from yurt.server.committer import Committer
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
-from yurt.server.keyring import SigningKey, load_or_create_key
+from yurt.server.identities import Identities
 from yurt.server.leader import Leader
 from yurt.server.plan_applier import PlanApplier
 from yurt.server.restore import restore
 from yurt.server.settings import ServerSettings
 from yurt.server.snapshots import STATE_KIND, Snapshotter
 from yurt.server.worker import Worker
+from yurt.server.wrapping_key import WrappingKey, load_wrapping_key
 from yurt.state.entries import SetSchedulerConfiguration
 from yurt.state.snapshot import dump, row_counts
 from yurt.state.state import State
+
+# Where a server keeps its wrapping key, in its data directory.
+KEYSTORE = "keystore"
 
 logger = get_logger("server")
 
@@ -42,12 +48,23 @@ class Server:
     `open` restores what the data directory holds; `run` works until cancelled; `close` ends cleanly.
     """
 
-    def __init__(self, settings: ServerSettings, log: Log, state: State, clock: Clock, rng: Random) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        log: Log,
+        state: State,
+        clock: Clock,
+        rng: Random,
+        *,
+        wrapping: WrappingKey | None = None,
+    ) -> None:
         self.settings = settings
         self.log = log
         self.clock = clock
         self.committer = Committer(state, log)
-        self.context = ServerContext(self.committer, clock, rng, region=settings.region)
+        self.context = ServerContext(self.committer, clock, rng, region=settings.region, wrapping=wrapping)
+        self.identities = Identities(self.context, issuer=settings.oidc_issuer)
+        self.keyring = KeyringCommands(self.context)
         self._broker = Broker(self.context.new_id)
         self._applier = PlanApplier(self.committer, clock, self.context.new_id)
         heartbeats = HeartbeatTimers(
@@ -55,23 +72,26 @@ class Server:
             grace_s=settings.heartbeat_grace_s,
             max_per_second=settings.max_heartbeats_per_second,
         )
-        self.authority = Authority(self.context, is_enabled=settings.acl.is_enabled)
+        self.authority = Authority(
+            self.context, is_enabled=settings.acl.is_enabled, verify_identity=self.identities.verify
+        )
         self.jobs = JobCommands(self.context)
-        self.nodes = NodeCommands(self.context, heartbeats)
+        self.nodes = NodeCommands(self.context, heartbeats, self.identities)
         self.fleets = FleetCommands(self.context, self.nodes, heartbeats)
         self._worker = Worker(self.context, self._broker, self._applier)
         self._leader = Leader(self.context, self._broker, self._worker, heartbeats, self.nodes, settings)
         self._worker.reblock = self._leader.blocked.block
         self.snapshots: Snapshotter | None = None
-        self.signing_keys: tuple[SigningKey, ...] = ()
         self.started = asyncio.Event()
         self._replacing: asyncio.Future[None] | None = None
 
     @classmethod
     async def open(cls, settings: ServerSettings, clock: Clock, rng: Random) -> Server:
         """Restore a server from its data directory, or begin an empty one."""
+        keystore = settings.data_dir / KEYSTORE if settings.data_dir is not None else None
+        wrapping = await asyncio.to_thread(load_wrapping_key, keystore, os.environ)
         if settings.data_dir is None:
-            return cls(settings, MemoryLog(), State(), clock, rng)
+            return cls(settings, MemoryLog(), State(), clock, rng, wrapping=wrapping)
         log = await SqliteLog.open(settings.data_dir)
         try:
             snapshot_dir = settings.data_dir / "snapshots"
@@ -79,7 +99,7 @@ class Server:
         except BaseException:
             await log.close()
             raise
-        server = cls(settings, log, state, clock, rng)
+        server = cls(settings, log, state, clock, rng, wrapping=wrapping)
         server.snapshots = Snapshotter(
             server.context,
             log,
@@ -99,7 +119,6 @@ class Server:
 
     async def run(self) -> None:
         """Lead until cancelled."""
-        keys = self.settings.data_dir / "keystore" if self.settings.data_dir is not None else None
         self.committer.listen(self._leader.on_news)
         self.committer.listen(self.fleets.on_news)
         self._leader.take_over()
@@ -110,7 +129,7 @@ class Server:
             if self.snapshots is not None:
                 duties.create_task(self.snapshots.run(), name="snapshots")
             await self._configure_scheduling()
-            self.signing_keys = (await self._signing_key(keys),)
+            await self.keyring.make_usable()
             self.started.set()
 
     async def save_archive(self, target: Path) -> str:
@@ -154,8 +173,6 @@ class Server:
                     await self.snapshots.forget(saved)
                 raise
             self.committer.replace_state(restored)
+        await self.keyring.make_usable()
         self._leader.start_over()
         logger.warning("state.replaced", index=self.state.index)
-
-    async def _signing_key(self, directory: Path | None) -> SigningKey:
-        return await asyncio.to_thread(load_or_create_key, directory, self.context.new_id())

@@ -10,11 +10,13 @@ from yurt.model.acl.token import TokenLimits
 from yurt.model.job import BATCH, CORE, SERVICE, SYSBATCH, SYSTEM
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.times import HOUR_NS, MINUTE_NS
+from yurt.model.wire import Nanoseconds
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND, MIN_HEARTBEAT_TTL_S
 from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
 
 GC_INTERVAL_S = 300.0
+ROOT_KEY_GC_INTERVAL_S = 600.0
 
 
 class AclSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,3 +47,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     # What a cluster begins with; afterwards only the API changes it.
     first_scheduler_configuration: SchedulerConfiguration = SchedulerConfiguration()
     rpc_advertise: str = "127.0.0.1:4647"
+    # Who signs identities, for those who check them from outside; empty for nobody in particular.
+    oidc_issuer: str = ""
+    root_key_gc_interval_s: float = ROOT_KEY_GC_INTERVAL_S
+    root_key_gc_threshold: Nanoseconds = HOUR_NS
+    root_key_rotation_threshold: Nanoseconds = 30 * 24 * HOUR_NS

@@ -19,6 +19,9 @@ from yurt.state.apply_nodes import (
 from yurt.state.apply_operator import apply_operator_entry
 from yurt.state.apply_plans import PlanOutcome, commit_plan
 from yurt.state.apply_reports import report_allocs, set_desired_transitions
+from yurt.state.apply_secrets import apply_secret_entry
+from yurt.state.entries import OperatorEntry
+from yurt.state.secret_entries import SecretEntry
 from yurt.state.state import State
 
 Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | bool | None
@@ -75,5 +78,11 @@ def _apply(state: State, index: int, entry: entries.Entry) -> Outcome:
         ):
             outcome = apply_deployment_entry(state, index, entry)
         case _:
-            outcome = apply_operator_entry(state, index, entry)
+            outcome = _apply_rest(state, index, entry)
     return outcome
+
+
+def _apply_rest(state: State, index: int, entry: OperatorEntry | SecretEntry) -> Outcome:
+    if isinstance(entry, SecretEntry):
+        return apply_secret_entry(state, index, entry)
+    return apply_operator_entry(state, index, entry)

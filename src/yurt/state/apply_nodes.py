@@ -63,6 +63,7 @@ def register_node(state: State, index: int, entry: RegisterNode) -> NodeOutcome:
             last_drain=old.last_drain,
             last_missed_heartbeat_index=_last_missed(old, node.status, index),
             last_alloc_update_index=old.last_alloc_update_index,
+            identity_signing_key_id=old.identity_signing_key_id,
         )
         if old.status != node.status:
             node = _with_event(node, "Node re-registered", entry.at, index)

@@ -22,6 +22,7 @@ from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, Nanoseconds, NodeID
 from yurt.state.acl_entries import AclEntry
 from yurt.state.entry_base import EntryBase
+from yurt.state.secret_entries import SecretEntry
 
 
 class RegisterNode(EntryBase, frozen=True, kw_only=True):
@@ -316,6 +317,7 @@ Entry: TypeAlias = (
     | RecordPeriodicLaunch
     | DeploymentEntry
     | OperatorEntry
+    | SecretEntry
 )
 
 # A log written by a newer Yurt may hold entries this one does not know; the log's format version says so.

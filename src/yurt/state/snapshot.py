@@ -28,6 +28,7 @@ from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
 from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.policies import ScalingPolicy
+from yurt.model.root_key import RootKey
 from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
@@ -148,6 +149,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("scaling-events", state.scaling_events.rows()),
         ("services", state.services.rows()),
         *((table.name, table.rows()) for table in acl_tables(state.acl)),
+        ("root-keys", state.root_keys.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -259,6 +261,7 @@ class _Loader:
             "scaling-events": (_rows_of(JobScalingEvents), self._scaling_events),
             "services": (_rows_of(ServiceRegistration), self._services),
             **{name: (_rows_of(kind), put) for name, (kind, put) in acl_readers(state.acl).items()},
+            "root-keys": (_rows_of(RootKey), self._root_keys),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -325,6 +328,10 @@ class _Loader:
     def _services(self, rows: list[ServiceRegistration]) -> None:
         for row in rows:
             self._state.services.put(row.id, row, row.modify_index)
+
+    def _root_keys(self, rows: list[RootKey]) -> None:
+        for row in rows:
+            self._state.root_keys.put(row.key_id, row, row.modify_index)
 
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
@@ -399,4 +406,5 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.scaling_events,
         state.services,
         *acl_tables(state.acl),
+        state.root_keys,
     )

@@ -20,6 +20,7 @@ from yurt.state.deployments import Deployments
 from yurt.state.evals import Evals
 from yurt.state.jobs import Jobs, JobSummaries
 from yurt.state.nodes import Nodes
+from yurt.state.root_keys import RootKeys
 from yurt.state.scaling import ScalingEvents, ScalingPolicies
 from yurt.state.services import Services
 from yurt.state.submissions import Submissions
@@ -65,6 +66,7 @@ class State:
         self.scaling_events = ScalingEvents(self.watches)
         self.services = Services(self.watches)
         self.acl = Acl(self.watches)
+        self.root_keys = RootKeys(self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 _VARIABLES = "variables are not served yet"
-_IDENTITY = "workload and node identities are not served yet"
 _KEYRING = "the keyring routes are not served yet"
 _STATS = "drivers do not measure their tasks yet"
 _EXPLAINED = "a group that fits nowhere names its constraint each time, not only the first"
@@ -39,8 +38,6 @@ NOT_YET: dict[tuple[str, str], str] = {
     ("compression_and_cors", "preflight GET /v1/vars"): _VARIABLES,
     ("compression_and_cors", "preflight PUT /v1/vars"): _VARIABLES,
     ("compression_and_cors", "origin: status"): _VARIABLES,
-    ("compression_and_cors", "preflight GET /v1/client/identity"): _IDENTITY,
-    ("compression_and_cors", "preflight PUT /v1/client/identity"): _IDENTITY,
     ("empty_lists", "vars: status"): _VARIABLES,
     ("job_malformed_bodies", "none /v1/var/x"): _VARIABLES,
     ("job_malformed_bodies", "bad /v1/var/x"): _VARIABLES,
@@ -51,25 +48,6 @@ NOT_YET: dict[tuple[str, str], str] = {
     ("not_found", "DELETE /v1/operator/keyring/key"): _KEYRING,
     ("routing", "/v1/var/"): _VARIABLES,
     ("routing", "/v1/operator/keyring/nope"): _KEYRING,
-    **{
-        (scenario, f"{step}: {where}.SigningKeyID"): _IDENTITY
-        for scenario, step, where in (
-            ("alloc_failures", "alloc", "body"),
-            ("alloc_failures", "old", "body"),
-            ("alloc_failures", "replacement", "body"),
-            ("alloc_reads", "alloc", "body"),
-            ("alloc_reads", "node allocs", "body[0]"),
-            ("alloc_signal_restart", "after", "body"),
-            ("alloc_signal_restart", "end", "body"),
-            ("alloc_signal_restart", "after unknown signal", "body"),
-            ("defaults_service", "alloc", "body"),
-            ("defaults_sysbatch", "alloc", "body"),
-            ("namespaces", "alloc without namespace", "body"),
-        )
-    },
-    ("node_drain", "events: body.IdentitySigningKeyID"): _IDENTITY,
-    ("nodes_read", "/v1/node/ID: body.IdentitySigningKeyID"): _IDENTITY,
-    ("nodes_read", "/v1/client/identity"): _IDENTITY,
     ("alloc_reads", "stats: body"): _STATS,
     ("alloc_reads", "stats task: body"): _STATS,
     ("alloc_reads", "snapshot: status"): "ephemeral disks do not move between nodes yet",

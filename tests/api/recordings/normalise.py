@@ -79,6 +79,9 @@ ANY_OF_TYPE = frozenset(
         "start_delay",
         "IdentitySigningKeyID",
         "SigningKeyID",
+        "exp",
+        "iat",
+        "nbf",
     )
 )
 # What the recordings leave out of objects where it depended on the moment.

@@ -45,6 +45,17 @@ def find_user(name: str) -> Identity:
     return Identity(uid=entry.pw_uid, gid=entry.pw_gid, groups=tuple(groups))
 
 
+def host_user(name: str) -> tuple[int, int] | None:
+    """The uid and gid of a task's user; None without one, or when only the task's image knows it. Blocks."""
+    if not name:
+        return None
+    try:
+        found = find_user(name)
+    except DriverError:
+        return None
+    return found.uid, found.gid
+
+
 def login_variables(uid: int) -> dict[str, str]:
     """What a login sets in the environment of a user with an entry. Blocks, as `find_user` does."""
     try:

@@ -56,6 +56,12 @@ class AgentHandlers:
             ("/v1/agent/schedulers", self.schedulers, "List the schedulers of this server", read),
             ("/v1/regions", self.regions, "List the regions", needs.ANYONE),
             ("/.well-known/jwks.json", self.jwks, "List the public keys", needs.ANYONE),
+            (
+                "/.well-known/openid-configuration",
+                self.openid_configuration,
+                "Describe who signs identities",
+                needs.ANYONE,
+            ),
         )
         writes = (
             ("/v1/agent/join", self.join, "Make this server known to others"),
@@ -267,14 +273,33 @@ class AgentHandlers:
             headers={"X-Content-Type-Options": "nosniff"},
         )
 
-    async def jwks(self, _call: Call) -> Answer:
+    async def jwks(self, call: Call) -> Answer:
         """GET /.well-known/jwks.json."""
-        keys = self._deps.server.signing_keys
-        if not keys:
+        state = self._deps.state
+
+        def read() -> tuple[int, list[dict[str, Any]]]:
+            return max(state.root_keys.index, 1), self._deps.server.context.keyring.public_keys()
+
+        answer = await self._deps.read(call, [("root-keys", None)], read)
+        if not answer.body:
             raise HttpError(500, "No cluster leader")
+        answer.body = {"keys": answer.body}
+        answer.headers = {"Cache-Control": f"max-age={JWKS_MAX_AGE_S}"}
+        return answer
+
+    async def openid_configuration(self, _call: Call) -> Answer:
+        """GET /.well-known/openid-configuration."""
+        issuer = self._deps.server.settings.oidc_issuer
+        if not issuer:
+            raise HttpError(404, "OIDC Discovery endpoint disabled")
         return Answer(
-            body={"keys": [key.public_jwk() for key in keys]},
-            headers={"Cache-Control": f"max-age={JWKS_MAX_AGE_S}"},
+            body={
+                "issuer": issuer,
+                "jwks_uri": f"{issuer.rstrip('/')}/.well-known/jwks.json",
+                "id_token_signing_alg_values_supported": ["RS256", "EdDSA"],
+                "response_types_supported": ["code"],
+                "subject_types_supported": ["public"],
+            }
         )
 
     def _server_name(self) -> str:

@@ -119,8 +119,8 @@ class AllocListStub(Wire, frozen=True, kw_only=True):
     modify_time: Nanoseconds
 
 
-def alloc_view(alloc: Allocation, *, with_job: bool = True) -> AllocView:
-    """Show a whole allocation."""
+def alloc_view(alloc: Allocation, *, with_job: bool = True, signing_key_id: str = "") -> AllocView:
+    """Show a whole allocation; `signing_key_id` is the key of its identities."""
     total, shared, tasks = legacy_resources(alloc.resources)
     transition = alloc.desired_transition
     return AllocView(
@@ -154,6 +154,7 @@ def alloc_view(alloc: Allocation, *, with_job: bool = True) -> AllocView:
         preempted_allocations=alloc.preempted_allocations,
         preempted_by_allocation=alloc.preempted_by_allocation,
         network_status=alloc.network_status,
+        signing_key_id=signing_key_id,
         create_index=alloc.create_index,
         modify_index=alloc.modify_index,
         alloc_modify_index=alloc.alloc_modify_index,

@@ -137,7 +137,8 @@ class AllocationHandlers:
             alloc = state.allocs.get(alloc_id)
             if alloc is None:
                 return state.allocs.index, None
-            return alloc.modify_index, alloc_view(alloc)
+            key = state.root_keys.active_at(alloc.create_index)
+            return alloc.modify_index, alloc_view(alloc, signing_key_id=key.key_id if key else "")
 
         return found(await self._deps.read(call, [("allocs", alloc_id)], read), "alloc not found")
 

@@ -51,6 +51,12 @@ class MetaRequest(Wire, frozen=True, kw_only=True):
     meta: dict[str, str | None] | None = None
 
 
+class IdentityRenewal(Wire, frozen=True, kw_only=True):
+    """Which node's identity to renew."""
+
+    node_id: str = ""
+
+
 class MetaResponse(Wire, frozen=True, kw_only=True):
     """A node's metadata, and where it comes from."""
 
@@ -183,7 +189,43 @@ class ClientHandlers:
                 response=MetaResponse,
                 cors=READABLE,
             ),
+            Route(
+                path="/v1/client/identity",
+                handlers={"GET": self.read_identity},
+                summary="Read what the identity of a node says",
+                needs=needs.node("read"),
+                cors=READABLE,
+            ),
+            Route(
+                path="/v1/client/identity/renew",
+                handlers=dict.fromkeys(WRITE, self.renew_identity),
+                summary="Renew the identity of a node",
+                needs=needs.node("write"),
+                request=IdentityRenewal,
+                cors=READABLE,
+            ),
         )
+
+    async def read_identity(self, call: Call) -> Answer:
+        """GET /v1/client/identity."""
+        claims = await asked_node(self._deps, call, unknown_status=500).identity_claims()
+        # As numbers with a point: whoever decodes them into untyped values expects floats.
+        return Answer(
+            body={
+                "Claims": {
+                    name: float(value) if isinstance(value, int) else value for name, value in claims.items()
+                }
+            }
+        )
+
+    async def renew_identity(self, call: Call) -> Answer:
+        """PUT /v1/client/identity/renew."""
+        request = IdentityRenewal()
+        if await call.body():
+            request = await call.read(IdentityRenewal)
+        agent = asked_node(self._deps, call, unknown_status=500, named=request.node_id)
+        await agent.renew_identity()
+        return Answer(body={})
 
     async def unknown(self, _call: Call) -> Answer:
         """/v1/client/allocation/<anything else>."""

@@ -35,10 +35,10 @@ def node_of_alloc(deps: Deps, alloc: Allocation) -> NodeAccess:
     return agent
 
 
-def asked_node(deps: Deps, call: Call, *, unknown_status: int) -> NodeAccess:
-    """The agent of the node that a call names, or of this one. Raises HttpError."""
+def asked_node(deps: Deps, call: Call, *, unknown_status: int, named: str = "") -> NodeAccess:
+    """The agent of the node that a call names, else of the one `named`, or of this one. Raises HttpError."""
     agent = deps.node_agent
-    text = call.query.get("node_id", "")
+    text = call.query.get("node_id", "") or named
     if not text:
         if agent is None:
             raise HttpError(400, "No local Node and node_id not provided")

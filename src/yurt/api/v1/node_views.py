@@ -41,9 +41,13 @@ class NodeListStub(Wire, frozen=True, kw_only=True):
     modify_index: int
 
 
-def node_view(node: Node) -> dict[str, Any]:
-    """Show a whole node; its secret never leaves the servers."""
+def node_view(node: Node, *, signing_key_id: str = "") -> dict[str, Any]:
+    """Show a whole node; its secret never leaves the servers.
+
+    `signing_key_id` is the key of its identity if it was not renewed yet.
+    """
     view: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(node, secret_id=""))
+    view["IdentitySigningKeyID"] = node.identity_signing_key_id or signing_key_id
     view["Drain"] = node.drain_strategy is not None
     if not node.countables:
         del view["Countables"]

@@ -16,6 +16,7 @@ from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import AllocView, alloc_view
 from yurt.api.v1.found import found
 from yurt.api.v1.node_views import NodeListStub, node_stub, node_view
+from yurt.model.alloc import Allocation
 from yurt.model.go_types import Duration
 from yurt.model.node import Node
 from yurt.model.wire import NodeID, Wire, wire_names
@@ -185,7 +186,8 @@ class NodeHandlers:
             node = state.nodes.get(node_id)
             if node is None:
                 return state.nodes.index, None
-            return node.modify_index, node_view(node)
+            key = state.root_keys.active_at(node.create_index)
+            return node.modify_index, node_view(node, signing_key_id=key.key_id if key else "")
 
         return found(await self._deps.read(call, [("nodes", node_id)], read), "node not found")
 
@@ -194,13 +196,17 @@ class NodeHandlers:
         node_id = _node_id(call)
         state = self._deps.state
 
+        def view(alloc: Allocation) -> AllocView:
+            key = state.root_keys.active_at(alloc.create_index)
+            return alloc_view(alloc, signing_key_id=key.key_id if key else "")
+
         def read() -> tuple[int, Rows]:
             rows = [
                 alloc
                 for alloc in state.allocs.of_node(node_id)
                 if call.permissions.allows(alloc.namespace, "read-job")
             ]
-            return max(state.allocs.index, 1), Rows(rows, alloc_view)
+            return max(state.allocs.index, 1), Rows(rows, view)
 
         return await self._deps.read(call, [("allocs-of-node", node_id)], read)
 

@@ -67,7 +67,7 @@ class ServerConfig(Block, frozen=True, kw_only=True):
     """`server`: `num_schedulers` None means one for each core, `enabled_schedulers` empty means all."""
 
     # Servers share a store and elect through it: there is no Raft among them, no gossip and no CSI. One
-    # scheduler takes batches, nothing waits for a rate, and keys, tokens and introductions are not served.
+    # scheduler takes batches, nothing waits for a rate, and tokens and introductions are not served.
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
         "acl_token_gc_threshold",
         "authoritative_region",
@@ -81,11 +81,7 @@ class ServerConfig(Block, frozen=True, kw_only=True):
         "job_max_source_size",
         "job_tracked_versions",
         "num_schedulers",
-        "oidc_issuer",
         "plan_rejection_tracker",
-        "root_key_gc_interval",
-        "root_key_gc_threshold",
-        "root_key_rotation_threshold",
         "search",
         "start_timeout",
         "encrypt",

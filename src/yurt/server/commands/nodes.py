@@ -15,12 +15,16 @@ from yurt.model.client_protocol import (
     ClientAlloc,
     DeregisterServices,
     Heartbeat,
+    IdentitiesSigned,
     NodeAllocs,
     NodeRegistered,
     RegisterNode,
     RegisterServices,
     ServicesChanged,
     ServicesFound,
+    SignedIdentity,
+    SignIdentities,
+    SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
     WatchServices,
@@ -43,6 +47,7 @@ from yurt.server.commands.node_checks import NodeRefused, check_node, check_node
 from yurt.server.commands.node_services import NodeServices
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
+from yurt.server.identities import Identities
 from yurt.state import entries
 from yurt.state.state import State
 
@@ -57,8 +62,9 @@ SILENCE_JUDGED_AGAIN_S = 10.0
 class NodeCommands:
     """What node agents can ask."""
 
-    def __init__(self, context: ServerContext, heartbeats: HeartbeatTimers) -> None:
+    def __init__(self, context: ServerContext, heartbeats: HeartbeatTimers, identities: Identities) -> None:
         self._context = context
+        self._identities = identities
         self._heartbeats = heartbeats
         self._services = NodeServices(context)
 
@@ -166,6 +172,14 @@ class NodeCommands:
         """Give a node the instances of services, once they differ from what it knows. Raises NodeRefused."""
         self._known(request.node_id, request.secret_id)
         return await self._services.watch(request)
+
+    async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
+        """Sign identities of a node's allocations. Raises NodeRefused."""
+        return await self._identities.sign_workloads(self._known(request.node_id, request.secret_id), request)
+
+    async def sign_node_identity(self, request: SignNodeIdentity) -> SignedIdentity:
+        """Sign the identity of a node. Raises NodeRefused."""
+        return await self._identities.sign_node(self._known(request.node_id, request.secret_id))
 
     async def declare_silent(self, node_id: NodeID) -> None:
         """Give up on a node that was not heard from in time, once none of its work may outlast that."""

@@ -6,6 +6,7 @@ from yurt.agent.task_runner.hook import HookFactory
 from yurt.agent.task_runner.hooks import (
     artifacts,
     dispatch_payload,
+    identity,
     services,
     task_dir,
     template,
@@ -16,6 +17,7 @@ from yurt.agent.task_runner.hooks import (
 HOOKS: tuple[HookFactory, ...] = (
     validate.make,
     task_dir.make,
+    identity.make,
     dispatch_payload.make,
     volumes.make,
     artifacts.make,
