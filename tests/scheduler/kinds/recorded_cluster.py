@@ -41,17 +41,8 @@ from yurt.model.evaluation import (
 )
 from yurt.model.forms import JobForm
 from yurt.model.job import SERVICE, SYSTEM, Job, JobKey
-from yurt.model.node import (
-    DrainStrategy,
-    DriverInfo,
-    Node,
-    NodeCpu,
-    NodeDisk,
-    NodeMemory,
-    NodeNetworkAddress,
-    NodeNetworkResource,
-    NodeResources,
-)
+from yurt.model.node import DrainStrategy, Node
+from yurt.model.node_pool import NodePool
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskState
 from yurt.model.times import SECOND_NS, time_ns, time_text
@@ -69,6 +60,7 @@ from yurt.server.periodic_children import launch_entries
 from yurt.server.watchers.deployments import next_deployment_steps
 from yurt.server.watchers.drains import next_drain_steps
 from yurt.server.watchers.periodic import next_periodic_launches
+from yurt.sim.nodes.spec import node_of, read_nodes
 from yurt.state import entries
 from yurt.state.apply import apply
 from yurt.state.state import State
@@ -103,13 +95,10 @@ class RecordedCluster:
         self._seen_running: dict[AllocID, int] = {}
         self._told_to_stop: dict[AllocID, int] = {}
         self._steps_due: dict[str, int] = {}
-        configuration = recording.get("SchedulerConfig")
-        if configuration:
-            self.apply(
-                entries.SetSchedulerConfiguration(
-                    at=self.now, configuration=msgspec.convert(configuration, SchedulerConfiguration)
-                )
-            )
+        if recording.get("SchedulerConfig"):
+            self.configure(recording["SchedulerConfig"])
+        for pool in recording.get("NodePools") or ():
+            self.apply(entries.UpsertNodePools(at=self.now, node_pools=(NodePool(name=pool["Name"]),)))
         self.register_nodes(recording["Nodes"])
 
     # What is asked of the cluster
@@ -219,6 +208,13 @@ class RecordedCluster:
             started_at=time_text(self.now),
         )
         self.apply(entries.SetNodeDrain(at=self.now, node_id=NodeID(node_id), drain=drain))
+
+    def configure(self, configuration: Recording) -> None:
+        self.apply(
+            entries.SetSchedulerConfiguration(
+                at=self.now, configuration=msgspec.convert(configuration, SchedulerConfiguration)
+            )
+        )
 
     def force_periodic(self, job_id: str) -> None:
         job = self.state.jobs[JobKey("default", JobID(job_id))]
@@ -507,29 +503,5 @@ class RecordedCluster:
 
 def a_recorded_node(recorded: Recording) -> Node:
     """A node as a recording describes it."""
-    return Node(
-        id=NodeID(recorded["ID"]),
-        name=recorded["Name"],
-        datacenter=recorded["Datacenter"],
-        node_class=recorded["NodeClass"],
-        node_pool=recorded["NodePool"],
-        attributes=recorded["Attributes"],
-        meta=recorded["Meta"],
-        status="initializing",
-        drivers={
-            name: DriverInfo(detected=True, healthy=healthy) for name, healthy in recorded["Drivers"].items()
-        },
-        node_resources=NodeResources(
-            cpu=NodeCpu(cpu_shares=recorded["Cores"] * recorded["MHzPerCore"]),
-            memory=NodeMemory(memory_mb=recorded["MemoryMB"]),
-            disk=NodeDisk(disk_mb=recorded["DiskMB"]),
-            node_networks=tuple(
-                NodeNetworkResource(
-                    mode=network["Mode"],
-                    device=network["Device"],
-                    addresses=(NodeNetworkAddress(alias=network["Alias"], address=network["IP"]),),
-                )
-                for network in recorded["Networks"]
-            ),
-        ),
-    )
+    (spec,) = read_nodes(msgspec.json.encode([recorded])).nodes
+    return replace(node_of(spec, Random(0)), status="initializing")

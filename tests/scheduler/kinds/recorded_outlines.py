@@ -35,6 +35,10 @@ class Recorded:
         """One object as it is now."""
         return self._objects[kind][object_id]
 
+    def all(self, kind: str) -> list[Recording]:
+        """All objects of a kind as they are now."""
+        return list(self._objects[kind].values())
+
     def work_on(self, node_name: str) -> Counter[tuple[str, int]]:
         """What a node should run: allocations by group and job version."""
         return Counter(
@@ -114,8 +118,11 @@ def _sorted(part: Any) -> Any:
 
 
 def _job_id(job_id: str) -> str:
-    """A job's id without the time in a periodic child's."""
-    return job_id.partition("/periodic-")[0] + ("/periodic" if "/periodic-" in job_id else "")
+    """A job's id without what is the child's own: its time, and what is random."""
+    for kind in ("/periodic", "/dispatch"):
+        if f"{kind}-" in job_id:
+            return job_id.partition(f"{kind}-")[0] + kind
+    return job_id
 
 
 def _recorded_alloc(one: Recording, *, names: bool) -> str:

@@ -83,10 +83,17 @@ SCENARIOS = [
 ]
 
 
+def is_refusal(response: Any) -> bool:
+    """Whether the servers did not do what was asked."""
+    return isinstance(response, str) or (isinstance(response, dict) and "Refused" in response)
+
+
 class Replay:
     """One recording, played step by step."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, settle_s: float = SETTLE_DEFAULT_S) -> None:
+        self.name = name
+        self._settle_s = SETTLE_S.get(name, settle_s)
         self.recording: Recording = json.loads((RECORDINGS / f"{name}.json").read_text())
         self.cluster = RecordedCluster(self.recording)
         self.recorded = outlines.Recorded()
@@ -110,7 +117,7 @@ class Replay:
             return float(following["At"]) - (int(waited[1]) if waited else 0)
         if re.fullmatch(r"after \d+ s", steps[number]["Do"]):
             return float(steps[number]["At"])
-        return float(steps[number]["At"]) + SETTLE_S.get(self.recording["Scenario"], SETTLE_DEFAULT_S)
+        return float(steps[number]["At"]) + self._settle_s
 
     def _do(self, step: Recording) -> None:
         request: Any = step.get("Request")
@@ -119,10 +126,10 @@ class Replay:
             case (("plan job" | "plan job refused"), _):
                 return
             case _, {"Method": method, "Path": path}:
-                if not isinstance(step.get("Response"), str):
+                if not is_refusal(step.get("Response")):
                     self._call(method, path, request.get("Body") or {})
             case "register job", {"Job": job}:
-                if not isinstance(step["Response"], str):
+                if not is_refusal(step["Response"]):
                     cluster.register_job(job)
             case "nodes stop heartbeating", {"Nodes": names}:
                 cluster.fall_silent([self._twin(name) for name in names])
@@ -140,6 +147,8 @@ class Replay:
         match [method, *where.removeprefix("/v1/").split("/")]:
             case ["DELETE", "job", job_id]:
                 cluster.stop_job(job_id, purge="purge=true" in query)
+            case ["PUT", "operator", "scheduler", "configuration"]:
+                cluster.configure(body)
             case ["PUT", "job", job_id, "evaluate"]:
                 cluster.evaluate(job_id)
             case ["PUT", "job", job_id, "revert"]:
