@@ -33,6 +33,14 @@ def _eval(server: Server, eval_id: str) -> Evaluation:
     return server.state.evals[EvalID(eval_id)]
 
 
+async def test_a_job_may_name_its_algorithm_if_there_is_one(server: Server) -> None:
+    stored = await server.jobs.register(a_job(meta={"yurt.algorithm": "spread"}))
+    assert stored.job.meta == {"yurt.algorithm": "spread"}
+    with pytest.raises(JobRefused, match=r"meta 'yurt.algorithm'.*no such algorithm.*binpack.*spread"):
+        await server.jobs.register(a_job("other", meta={"yurt.algorithm": "fastest"}))
+    assert key("other") not in server.state.jobs
+
+
 async def test_a_registration_is_stored_with_its_evaluation(server: Server) -> None:
     done = await server.jobs.register(a_job(type=BATCH, priority=70))
     assert (done.index, done.job_modify_index, done.job.submit_time > 0) == (1, 1, True)

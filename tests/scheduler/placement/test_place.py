@@ -217,6 +217,15 @@ def test_an_updated_system_instance_uses_the_room_it_had() -> None:
     assert not view.is_stopped(old.id)
 
 
+@pytest.mark.parametrize(("wanted", "node"), [(None, 0), ("binpack", 0), ("spread", 1)])
+def test_a_job_may_choose_its_algorithm(wanted: str | None, node: int) -> None:
+    nodes = [a_node(0), a_node(1)]
+    state = a_state(nodes, [an_alloc(0, nodes[0], resources=some_resources(cpu=500, memory=500))])
+    job = replace(a_job(), meta={"yurt.algorithm": wanted} if wanted else None)
+    (placed,) = place(state, job, requests(1)).placed
+    assert placed.node_id == nodes[node].id
+
+
 def test_the_same_seed_places_the_same_way() -> None:
     state = a_state([a_node(number) for number in range(50)])
     job = a_job(a_group(count=200))

@@ -31,7 +31,7 @@ class SchedulerConfig(Block, frozen=True, kw_only=True):
     # Every node is looked at: placement works on columns, so there is nothing to limit.
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved("node_limit_for_feasibility_checks")
 
-    scheduler_algorithm: Literal["binpack", "spread", "balanced", "gpu-frag"] = "binpack"
+    scheduler_algorithm: Literal["binpack", "spread", "balanced"] = "binpack"
     memory_oversubscription_enabled: bool = False
     reject_job_registration: bool = False
     pause_eval_broker: bool = False

@@ -17,6 +17,8 @@ from yurt.model.job import SERVICE, Job, JobKey
 from yurt.model.job_submission import JobSubmission
 from yurt.model.validate import index_errors, update_errors
 from yurt.model.wire import AllocID, EvalID, JobID
+from yurt.scheduler.configuration import ALGORITHM_META, wanted_algorithm
+from yurt.scheduler.rank.algorithms import AlgorithmError, algorithm_for
 from yurt.server.context import ServerContext
 from yurt.state.apply_jobs import JobOutcome
 from yurt.state.entries import DeregisterJob, Entry, RegisterJob, SetDesiredTransitions, UpsertEvals
@@ -51,6 +53,15 @@ class JobDeregistered(msgspec.Struct, frozen=True, kw_only=True):
     job_modify_index: int = 0
 
 
+def algorithm_errors(job: Job) -> list[str]:
+    """What is wrong with the placement algorithm that a job asks for."""
+    try:
+        algorithm_for(wanted_algorithm(job), job.type)
+    except AlgorithmError as error:
+        return [f"meta {ALGORITHM_META!r}: {error}"]
+    return []
+
+
 class JobCommands:
     """What can be asked about jobs."""
 
@@ -67,6 +78,7 @@ class JobCommands:
     ) -> JobRegistered:
         """Store a canonical, valid job and have it evaluated. Raises JobRefused."""
         context = self._context
+        _refuse(algorithm_errors(job))
         existing = context.state.jobs.get(job.key)
         if existing is not None:
             _refuse(update_errors(existing, job))
