@@ -23,6 +23,8 @@ from yurt.api.app import HttpApp
 from yurt.api.deps import AgentInfo, Deps
 from yurt.api.http_server import HttpServer, bind
 from yurt.api.internal.rpc import rpc_routes
+from yurt.api.routes import RouteTable
+from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
@@ -131,6 +133,11 @@ class _Agent:
                 )
                 self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc)
                 duties.append(self._rpc.serve(self._stop, STOP_GRACE_S))
+            elif node_agent is not None:
+                # Other nodes come for the data of allocations that they go on with.
+                door = HttpApp(RouteTable(ClientSnapshotHandlers(node_agent).routes()))
+                self._http = HttpServer(door, http_sockets, tls=self._tls.http)
+                duties.append(self._http.serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:
                 duties.append(node_agent.run())
             await self._until_stopped(duties)
@@ -178,6 +185,7 @@ class _Agent:
             parts.push_async_callback(self._link.close)
             link = self._link
         node_agent = await NodeAgent.open(client_settings(config), link, self._clock, self._rng)
+        node_agent.use_tls_for_peers(lambda: self._tls.calls)
         parts.push_async_callback(node_agent.close)
         return node_agent
 

@@ -17,6 +17,7 @@ from yurt.model.client_protocol import (
     IdentitiesSigned,
     NodeAllocs,
     NodeRegistered,
+    PreviousAlloc,
     RegisterNode,
     RegisterServices,
     ServicesChanged,
@@ -26,6 +27,7 @@ from yurt.model.client_protocol import (
     SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
+    WatchPrevious,
     WatchServices,
 )
 from yurt.model.node import Node
@@ -130,6 +132,10 @@ class FakeServers:
         self._index += 1
         self._tell()
         return ServicesChanged(index=self._index)
+
+    async def watch_previous(self, _request: WatchPrevious) -> PreviousAlloc:
+        self._check()
+        return PreviousAlloc(is_over=True)
 
     async def watch_services(self, request: WatchServices) -> ServicesFound:
         while True:

@@ -16,7 +16,8 @@ from tests.agent.alloc_harness import destroy_all
 from tests.agent.builders import a_job, a_task, an_alloc
 from tests.agent.fake_servers import FakeServers
 from tests.agent.virtual_clock import VirtualClock, settle
-from yurt.agent.agent import AllocUnknown, NodeAgent
+from yurt.agent.agent import NodeAgent
+from yurt.agent.alloc_errors import AllocUnknown
 from yurt.agent.alloc_runner.runner import AllocNotToRun, TaskUnknown
 from yurt.agent.drivers.driver import DriverFingerprint
 from yurt.agent.drivers.mock import MockDriver, MockOptions, MockTask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from yurt.agent.alloc_dir import AllocDirs
+from yurt.agent.alloc_errors import AllocUnknown, SnapshotRefused
 from yurt.agent.alloc_reports import AllocReports
 from yurt.agent.alloc_runner.runner import AllocRunner
 from yurt.agent.backoff import retry_delay_s
@@ -23,6 +24,7 @@ from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
 from yurt.agent.identities import ServerIdentities
 from yurt.agent.launcher import LauncherClient, LauncherUnavailable, TaskKey
+from yurt.agent.migration import snapshot
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity, load_identity
 from yurt.agent.node_meta import NodeMeta, load_meta, store_meta
@@ -38,7 +40,15 @@ from yurt.agent.templates.server_data import ServerData
 from yurt.clock import Clock
 from yurt.errors import YurtError
 from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_FAILED
-from yurt.model.client_protocol import AllocUpdate, ClientAlloc, NodeAllocs, WatchAllocs
+from yurt.model.client_protocol import (
+    AllocUpdate,
+    ClientAlloc,
+    NodeAllocs,
+    PreviousAlloc,
+    WatchAllocs,
+    WatchPrevious,
+)
+from yurt.model.migrate_token import is_migrate_token
 from yurt.model.node import DriverInfo, Node
 from yurt.model.times import MINUTE_NS, SECOND_NS
 from yurt.model.wire import AllocID, NodeID
@@ -54,14 +64,6 @@ DISK_USAGE_AGE_MAX_S = 5.0
 KILL_LIMIT_S = 60.0
 
 logger = get_logger("agent")
-
-
-class AllocUnknown(YurtError):
-    """The node has no such allocation."""
-
-    def __init__(self, alloc_id: AllocID) -> None:
-        super().__init__(f'Unknown allocation "{alloc_id}"')
-        self.alloc_id = alloc_id
 
 
 def _random_id() -> str:
@@ -108,6 +110,7 @@ class NodeAgent:
         node.template_watches = DataWatches(ServerData(link, identity), clock=node.clock, rng=node.rng)
         node.identities = self._identities = ServerIdentities(link, identity, clock=node.clock)
         node.wait_until_over = self._wait_until_over
+        node.wait_for_previous = self._wait_for_previous
 
     @classmethod
     async def open(
@@ -410,6 +413,34 @@ class NodeAgent:
             return False
         await runner.wait_until_over()
         return True
+
+    async def _wait_for_previous(self, alloc_id: AllocID) -> PreviousAlloc:
+        """Wait for the end of the allocation on another node that one here replaces."""
+        await self._node.server_reached.wait()
+        failures = 0
+        while True:
+            request = WatchPrevious(
+                node_id=self._identity.node_id,
+                secret_id=self._identity.secret_id,
+                alloc_id=alloc_id,
+                wait=WATCH_WAIT,
+            )
+            try:
+                answer = await self._link.watch_previous(request)
+            except YurtError as error:
+                failures += 1
+                logger.warning("previous_alloc.not_followed", alloc_id=alloc_id, error=str(error))
+                await self._node.clock.sleep(retry_delay_s(failures, self._node.rng))
+                continue
+            if answer.is_over:
+                return answer
+
+    def snapshot(self, alloc_id: AllocID, token: str) -> AsyncIterator[bytes]:
+        """The data of an allocation that another node may have. Raises AllocUnknown, SnapshotRefused."""
+        if not is_migrate_token(token, alloc_id, self._identity.secret_id):
+            raise SnapshotRefused
+        runner = self.alloc(alloc_id)
+        return snapshot(self._node.dirs.path(alloc_id), alloc_id, runner.tasks)
 
     def _stop_disconnected(self, silent_s: float) -> None:
         """Stop the allocations that must not go on without the servers for so long."""

@@ -19,6 +19,7 @@ from yurt.agent.state_db import StateDb
 from yurt.agent.task_env import host_environment
 from yurt.agent.templates.data_watches import DataWatches, NoTemplateData
 from yurt.clock import Clock
+from yurt.model.client_protocol import PreviousAlloc
 from yurt.model.node import Node
 from yurt.model.wire import AllocID
 
@@ -58,6 +59,8 @@ class NodeContext:
         self.server_reached = asyncio.Event()
         # Waits until an allocation is over; False for one that this node does not have.
         self.wait_until_over: Callable[[AllocID], Awaitable[bool]] = _has_no_allocs
+        # Waits for the end of an allocation on another node that the given one replaces.
+        self.wait_for_previous: Callable[[AllocID], Awaitable[PreviousAlloc]] = _knows_no_previous
         self.host_env = host_environment(os.environ, frozenset(settings.env_denylist))
 
     async def sleep_until_done(self, seconds: float, *others: asyncio.Future[Any]) -> bool:
@@ -68,6 +71,10 @@ class NodeContext:
             return pause.done() and not any(other.done() for other in others)
         finally:
             pause.cancel()
+
+
+async def _knows_no_previous(_alloc_id: AllocID) -> PreviousAlloc:
+    return PreviousAlloc(is_over=True)
 
 
 async def _has_no_allocs(_alloc_id: AllocID) -> bool:

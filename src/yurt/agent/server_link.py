@@ -18,6 +18,7 @@ from yurt.model.client_protocol import (
     IdentitiesSigned,
     NodeAllocs,
     NodeRegistered,
+    PreviousAlloc,
     RegisterNode,
     RegisterServices,
     ServicesChanged,
@@ -27,6 +28,7 @@ from yurt.model.client_protocol import (
     SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
+    WatchPrevious,
     WatchServices,
 )
 from yurt.model.times import SECOND_NS
@@ -101,6 +103,9 @@ class ServerLink(Protocol):
     async def sign_node_identity(self, request: SignNodeIdentity) -> SignedIdentity:
         """Get the node's own token."""
 
+    async def watch_previous(self, request: WatchPrevious) -> PreviousAlloc:
+        """Wait, at most `request.wait`, for the end of an allocation that one of the node's own replaces."""
+
 
 class HttpServerLink:
     """A ServerLink over HTTP with msgpack bodies, to the first of several servers that answers."""
@@ -123,6 +128,7 @@ class HttpServerLink:
         self._services_found = msgspec.msgpack.Decoder(ServicesFound)
         self._identities_signed = msgspec.msgpack.Decoder(IdentitiesSigned)
         self._signed_identity = msgspec.msgpack.Decoder(SignedIdentity)
+        self._previous_alloc = msgspec.msgpack.Decoder(PreviousAlloc)
         self._session: aiohttp.ClientSession | None = None
 
     @property
@@ -175,6 +181,11 @@ class HttpServerLink:
     async def sign_node_identity(self, request: SignNodeIdentity) -> SignedIdentity:
         """Get the node's own token."""
         return await self._call("sign-node-identity", request, self._signed_identity)
+
+    async def watch_previous(self, request: WatchPrevious) -> PreviousAlloc:
+        """Wait, at most `request.wait`, for the end of an allocation that one of the node's own replaces."""
+        timeout_s = request.wait / SECOND_NS + WATCH_GRACE_S
+        return await self._call("watch-previous", request, self._previous_alloc, timeout_s=timeout_s)
 
     async def close(self) -> None:
         """Close all connections; calls in flight fail."""

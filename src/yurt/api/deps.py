@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -66,6 +66,9 @@ class NodeAccess(Protocol):
 
     async def collect_all(self) -> None:
         """Delete every allocation that is over."""
+
+    def snapshot(self, alloc_id: AllocID, token: str) -> AsyncIterator[bytes]:
+        """The data of an allocation, for the node that goes on with it."""
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):

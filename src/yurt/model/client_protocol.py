@@ -70,10 +70,32 @@ class ClientAlloc(_Message, frozen=True, kw_only=True):
     desired_transition: DesiredTransition | None = None
     client_status: str = "pending"
     previous_allocation: str = ""
+    preempted_allocations: tuple[str, ...] = ()
     deployment_id: str = ""
     deployment_status: AllocDeploymentStatus | None = None
     create_time: Nanoseconds = 0
     alloc_modify_index: int = 0
+
+
+class WatchPrevious(_Message, frozen=True, kw_only=True):
+    """Ask, waiting at most `wait`, for the end of the allocation that one of the node's own replaces."""
+
+    node_id: NodeID
+    secret_id: str
+    alloc_id: AllocID
+    wait: Nanoseconds = 0
+
+
+class PreviousAlloc(_Message, frozen=True, kw_only=True):
+    """Whether a previous allocation has ended, and where its data can be fetched with `token`.
+
+    Without an `address` its data is lost, or nobody knows what became of it.
+    """
+
+    is_over: bool
+    address: str = ""
+    uses_tls: bool = False
+    token: str = ""
 
 
 class NodeAllocs(_Message, frozen=True, kw_only=True):

@@ -62,6 +62,11 @@ class AllocContext:
         """Whether work can be done beside the allocation's life."""
         return self._tasks is not None
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether one of its tasks was ever started."""
+        return any(runner.state.started_at is not None for runner in self._runners.values())
+
     def begin(self, tasks: asyncio.TaskGroup) -> None:
         """From now on work can be done beside the allocation's life."""
         self._tasks = tasks

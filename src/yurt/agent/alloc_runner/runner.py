@@ -332,8 +332,7 @@ class AllocRunner:
 
     async def _prerun(self) -> None:
         # An agent that was killed before it made the directory had started nothing in it either.
-        has_begun = any(state.started_at is not None for state in self.states.values())
-        if self._is_restored and has_begun and not self._node.dirs.exists(self.alloc.id):
+        if self._is_restored and self._context.has_begun and not self._node.dirs.exists(self.alloc.id):
             await self._fail_setup("alloc_dir", "the allocation's directory is gone")
             return
         for hook in self._hooks:

@@ -21,6 +21,7 @@ from yurt.model.client_protocol import (
     SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
+    WatchPrevious,
     WatchServices,
 )
 from yurt.model.fleet_protocol import FleetHeartbeat, JoinFleet, LeaveFleet, ReportFleet, WatchFleet
@@ -48,6 +49,7 @@ def rpc_routes(
         "watch-services": (WatchServices, nodes.watch_services),
         "sign-identities": (SignIdentities, nodes.sign_identities),
         "sign-node-identity": (SignNodeIdentity, nodes.sign_node_identity),
+        "watch-previous": (WatchPrevious, nodes.watch_previous),
         "join-fleet": (JoinFleet, fleets.join),
         "fleet-heartbeat": (FleetHeartbeat, fleets.heartbeat),
         "watch-fleet": (WatchFleet, fleets.watch),

@@ -9,6 +9,7 @@ from yurt.api.v1.agent import AgentHandlers
 from yurt.api.v1.allocations import AllocationHandlers
 from yurt.api.v1.client import ClientHandlers
 from yurt.api.v1.client_fs import ClientFsHandlers
+from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
 from yurt.api.v1.deployments import DeploymentHandlers
 from yurt.api.v1.evaluations import EvaluationHandlers
 from yurt.api.v1.events import EventHandlers
@@ -57,6 +58,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *ScalingHandlers(deps).routes(),
         *SearchHandlers(deps).routes(),
         *ClientFsHandlers(deps).routes(),
+        *ClientSnapshotHandlers(deps.node_agent).routes(),
         *ClientHandlers(deps).routes(),
         *AgentHandlers(deps).routes(),
         *MonitorHandlers(deps).routes(),

@@ -18,6 +18,7 @@ from yurt.model.client_protocol import (
     IdentitiesSigned,
     NodeAllocs,
     NodeRegistered,
+    PreviousAlloc,
     RegisterNode,
     RegisterServices,
     ServicesChanged,
@@ -27,6 +28,7 @@ from yurt.model.client_protocol import (
     SignNodeIdentity,
     UpdateAllocs,
     WatchAllocs,
+    WatchPrevious,
     WatchServices,
 )
 from yurt.model.evaluation import (
@@ -45,6 +47,7 @@ from yurt.scheduler.reconcile.reschedule_delay import may_reschedule
 from yurt.server import node_evals
 from yurt.server.commands.node_checks import NodeRefused, check_node, check_node_status, check_updates
 from yurt.server.commands.node_services import NodeServices
+from yurt.server.commands.previous_allocs import PreviousAllocs
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
 from yurt.server.identities import Identities
@@ -67,6 +70,7 @@ class NodeCommands:
         self._identities = identities
         self._heartbeats = heartbeats
         self._services = NodeServices(context)
+        self._previous = PreviousAllocs(context)
 
     async def register(self, request: RegisterNode) -> NodeRegistered:
         """Make a node known, or store what changed about it. Raises NodeRefused."""
@@ -181,6 +185,10 @@ class NodeCommands:
         """Sign the identity of a node. Raises NodeRefused."""
         return await self._identities.sign_node(self._known(request.node_id, request.secret_id))
 
+    async def watch_previous(self, request: WatchPrevious) -> PreviousAlloc:
+        """Tell a node when the allocation that one of its own replaces has ended. Raises NodeRefused."""
+        return await self._previous.watch(self._known(request.node_id, request.secret_id), request)
+
     async def declare_silent(self, node_id: NodeID) -> None:
         """Give up on a node that was not heard from in time, once none of its work may outlast that."""
         context = self._context
@@ -246,6 +254,7 @@ def client_alloc(alloc: Allocation) -> ClientAlloc:
         desired_transition=alloc.desired_transition,
         client_status=alloc.client_status,
         previous_allocation=alloc.previous_allocation,
+        preempted_allocations=alloc.preempted_allocations,
         deployment_id=alloc.deployment_id,
         deployment_status=alloc.deployment_status,
         create_time=alloc.create_time,
