@@ -133,6 +133,9 @@ exec sleep 1000
 """
 
 
+HEALTHY_AT_ONCE = {"HealthCheck": "task_states", "MinHealthyTime": 1, "HealthyDeadline": 10**11}
+
+
 class Nodes(msgspec.Struct):
     """A server with a node, and a second node; directories by node id."""
 
@@ -140,7 +143,7 @@ class Nodes(msgspec.Struct):
     directories: dict[str, Path]
 
     def path(self, alloc: dict[str, Any], name: str) -> Path:
-        return self.directories[alloc["NodeID"]] / "data/alloc" / alloc["ID"] / name
+        return self.directories[alloc["NodeID"]] / f"data/alloc/{alloc['ID']}/{name}"
 
     def drain(self, node_id: str, *, begin: bool) -> None:
         spec = {"Deadline": 60 * 10**9} if begin else None
@@ -177,13 +180,9 @@ def marking_job(name: str, disk: dict[str, Any]) -> dict[str, Any]:
         "Name": "g",
         "Count": 1,
         "EphemeralDisk": {"SizeMB": 200, **disk},
-        # Drains wait for this, and there is nothing to be learnt from it here.
-        "Migrate": {
-            "MaxParallel": 1,
-            "HealthCheck": "task_states",
-            "MinHealthyTime": 1,
-            "HealthyDeadline": 10**11,
-        },
+        # Drains wait for health, and there is nothing to be learnt from it here.
+        "Migrate": {"MaxParallel": 1, **HEALTHY_AT_ONCE},
+        "Update": {"MaxParallel": 1, "ProgressDeadline": 2 * 10**11, **HEALTHY_AT_ONCE},
         "Tasks": [task],
     }
     return {"ID": name, "Name": name, "Datacenters": ["dc1"], "TaskGroups": [group]}

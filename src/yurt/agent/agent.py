@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -247,6 +248,10 @@ class NodeAgent:
     async def renew_identity(self) -> None:
         """Get a new token for the node. Raises YurtError."""
         await self._identities.renew_own()
+
+    def use_tls_for_peers(self, context: Callable[[], ssl.SSLContext | None]) -> None:
+        """Ask for a TLS context whenever another node is called; None is the machine's own."""
+        self._node.peer_tls = context
 
     # --- its life ---------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import contextlib
 import io
 import os
 import shutil
+import ssl
 import stat
 import tarfile
 from collections.abc import AsyncIterator, Iterable
@@ -107,13 +108,19 @@ def _info(name: str, found: os.stat_result, kind: bytes) -> tarfile.TarInfo:
 # --- on the node that gets it -----------------------------------------------------------------------
 
 
-async def fetch_snapshot(url: str, token: str) -> AsyncIterator[bytes]:
-    """The parts of a snapshot that another node has. Raises MigrationFailed."""
+async def fetch_snapshot(
+    url: str, token: str, *, tls: ssl.SSLContext | None = None, name: str = ""
+) -> AsyncIterator[bytes]:
+    """The parts of a snapshot that another node has. Raises MigrationFailed.
+
+    Over https `tls` says whom to believe, None whom the machine does, and `name` what the certificate says.
+    """
+    headers = {TOKEN_HEADER: token, "Accept-Encoding": "identity"}
     limits = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=READ_TIMEOUT_S)
     try:
         async with (
             aiohttp.ClientSession(timeout=limits) as session,
-            session.get(url, headers={TOKEN_HEADER: token, "Accept-Encoding": "identity"}) as answer,
+            session.get(url, headers=headers, ssl=tls or True, server_hostname=name or None) as answer,
         ):
             if answer.status != 200:
                 text = (await answer.content.read(CHUNK_BYTES)).decode(errors="replace").strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -61,6 +62,8 @@ class NodeContext:
         self.wait_until_over: Callable[[AllocID], Awaitable[bool]] = _has_no_allocs
         # Waits for the end of an allocation on another node that the given one replaces.
         self.wait_for_previous: Callable[[AllocID], Awaitable[PreviousAlloc]] = _knows_no_previous
+        # What proves this node to others that serve HTTPS; None is the machine's own trust.
+        self.peer_tls: Callable[[], ssl.SSLContext | None] = _no_tls
         self.host_env = host_environment(os.environ, frozenset(settings.env_denylist))
 
     async def sleep_until_done(self, seconds: float, *others: asyncio.Future[Any]) -> bool:
@@ -71,6 +74,10 @@ class NodeContext:
             return pause.done() and not any(other.done() for other in others)
         finally:
             pause.cancel()
+
+
+def _no_tls() -> ssl.SSLContext | None:
+    return None
 
 
 async def _knows_no_previous(_alloc_id: AllocID) -> PreviousAlloc:

@@ -53,8 +53,10 @@ class PreviousAllocHook(AllocHook):
     async def _fetch(self, previous: PreviousAlloc) -> None:
         scheme = "https" if previous.uses_tls else "http"
         url = f"{scheme}://{previous.address}/v1/client/allocation/{self._previous}/snapshot"
+        tls = self._node.peer_tls() if previous.uses_tls else None
+        name = f"client.{self._node.settings.region}.nomad" if tls is not None else ""
         await take_over(
-            fetch_snapshot(url, previous.token),
+            fetch_snapshot(url, previous.token, tls=tls, name=name),
             self._node.dirs.path(self._alloc.id),
             self._previous,
             [task.name for task in self._group.tasks],
