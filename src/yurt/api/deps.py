@@ -105,7 +105,7 @@ class Deps:
         self.started_at = server.clock.now_ns()
         # Names this server among others for as long as it runs.
         self.server_id = server.context.new_id()
-        self.commands = Commands(server.context, server.jobs, job_max_count=server.settings.job_max_count)
+        self.commands = Commands(server.context, server.jobs, server.settings)
         self.rng = rng
         self.namespace_of = ObjectNamespaces(server)
 

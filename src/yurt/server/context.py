@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from random import Random
 
 from yurt.clock import Clock
@@ -39,3 +40,7 @@ class ServerContext:
     def new_id(self) -> str:
         """Make an id that nobody else has."""
         return new_id(self.rng)
+
+    def new_secret(self) -> str:
+        """Make an id that nobody can guess: it comes from the machine, not from a sequence of numbers."""
+        return str(uuid.uuid4())

@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"\b\d+\.\d+\.\d+\.\d+\b")
 _PORT = re.compile(r"\b(2\d{4}|3[01]\d{3})\b")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 # Numbers inside texts that are indexes, process ids, ports or times.
-_TEXT_NUMBERS = re.compile(r"(modify index:? |<address>:|restarting in |PID )\S+")
+_TEXT_NUMBERS = re.compile(r"(modify index:? |reset index: |<address>:|restarting in |PID )\S+")
 
 # Facts of the machine, and of the program that runs there.
 FACTS = frozenset(
@@ -92,7 +92,7 @@ _TIMES = re.compile(
 )
 # Lists that come in no order.
 UNORDERED = frozenset(
-    ("Allocs", "EvalIDs", "PlacedCanaries", "Tags", "Services", "Events of stream", "CreatedEvals")
+    ("Allocs", "evals", "EvalIDs", "PlacedCanaries", "Tags", "Services", "Events of stream", "CreatedEvals")
 )
 
 

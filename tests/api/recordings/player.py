@@ -105,8 +105,10 @@ class Scenario:
 class Player:
     """Plays conversations against one agent, each on an empty cluster."""
 
-    def __init__(self, agent: RealAgent) -> None:
+    def __init__(self, agent: RealAgent, *, token: str = "") -> None:
         self._agent = agent
+        # What calls that were not recorded carry.
+        self._headers = {"X-Nomad-Token": token} if token else {}
         self.ids = Ids()
         self.scenario = Scenario("empty_lists")
         self._indexes: dict[str, str] = {}
@@ -173,7 +175,8 @@ class Player:
         end = time.monotonic() + READ_AGAIN_S
         while True:
             known = self.ids.copy()
-            reply = self._raw(request["method"], path, body, request.get("headers") or {})
+            headers = json.loads(self.ids.in_text(json.dumps(request.get("headers") or {})))
+            reply = self._raw(request["method"], path, body, headers)
             found = list(self._compare(recorded, reply))
             is_under_way = any("Status" in one or "State" in one for one in found)
             if request["method"] != "GET" or not is_under_way or time.monotonic() > end:
@@ -185,13 +188,13 @@ class Player:
 
     def get(self, path: str) -> Any:
         """Read JSON."""
-        reply = self._raw("GET", path, None, {})
+        reply = self._raw("GET", path, None, self._headers)
         assert reply.status == 200, (path, reply)
         return json.loads(reply.body)
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
         """Make a call that was not recorded."""
-        reply = self._raw(method, path, body, {})
+        reply = self._raw(method, path, body, self._headers)
         return json.loads(reply.body) if reply.headers.get("content-type") == "application/json" else None
 
     def bind_alloc(self, recorded: str, job_id: str) -> None:
@@ -203,7 +206,7 @@ class Player:
         """Register a job that was not recorded."""
         namespace = job.get("Namespace") or "default"
         path = f"/v1/jobs?namespace={namespace}"
-        reply = self._raw("PUT", path, {"Job": job, **envelope}, {})
+        reply = self._raw("PUT", path, {"Job": job, **envelope}, self._headers)
         assert reply.status == 200, reply.body.decode()
         if settled:
             self.settle()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
@@ -24,6 +25,8 @@ class Intake(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str = ""
     preserve_counts: bool = False
     preserve_resources: bool = False
+    # The token that the job is sent with, by the id that does not give it away; None keeps what it says.
+    accessor_id: str | None = None
     # Whether the job is meant to run, in all of its regions, or only looked at.
     is_to_run: bool = True
 
@@ -51,6 +54,8 @@ class JobIntake:
             namespace=namespace,
             existing=existing,
         )
+        if intake.accessor_id is not None:
+            stored = replace(stored, nomad_token_id=intake.accessor_id)
         if existing is not None and (intake.preserve_counts or intake.preserve_resources):
             stored = preserve(
                 stored, existing, counts=intake.preserve_counts, resources=intake.preserve_resources

@@ -15,7 +15,7 @@ from yurt.api.routes import WRITE, Route
 from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
 from yurt.api.v1.job_intake import Intake, JobIntake
 from yurt.api.v1.job_messages import JobPlanRequest
-from yurt.api.v1.jobs import meant_namespace
+from yurt.api.v1.jobs import meant_namespace, submitter
 from yurt.model.alloc_metric import AllocMetric
 from yurt.model.evaluation import Evaluation
 from yurt.model.plan_annotations import DesiredUpdates
@@ -81,6 +81,7 @@ class JobPlanHandlers:
             Intake(
                 region=request.region or call.region or request.job.get("Region", ""),
                 namespace=meant_namespace(call, request),
+                accessor_id=submitter(call),
             ),
         )
         errors = self._intake.errors(job)

@@ -215,7 +215,7 @@ def _deployment_view(deployment: Deployment | None, job: Job) -> LatestDeploymen
         job_version=deployment.job_version,
         status=deployment.status,
         status_description=deployment.status_description,
-        all_auto_promote=bool(canaries) and all(group.auto_promote for group in canaries),
+        all_auto_promote=all(group.auto_promote for group in canaries),
         requires_promotion=any(not group.promoted for group in canaries),
     )
 

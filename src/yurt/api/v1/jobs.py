@@ -22,6 +22,7 @@ from yurt.api.v1.job_messages import (
     SubmissionForm,
 )
 from yurt.api.v1.job_views import JobListStub, job_stub
+from yurt.model.acl.caller import OPEN_TO_ALL
 from yurt.model.job import JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, SYSTEM, Job, JobKey
 from yurt.model.job_submission import SUBMISSION_BYTES_MAX, JobSubmission
 from yurt.model.multi_error import warnings_text
@@ -138,6 +139,7 @@ class JobHandlers:
             Intake(
                 region=request.region or call.region or request.job.get("Region", ""),
                 namespace=meant_namespace(call, request),
+                accessor_id=submitter(call),
                 preserve_counts=request.preserve_counts,
                 preserve_resources=request.preserve_resources,
             ),
@@ -200,6 +202,13 @@ def meant_namespace(call: Call, request: JobRegisterRequest | JobPlanRequest) ->
     """The namespace that a job is sent to: the query's, else the request's, else the job's own."""
     own = (request.job or {}).get("Namespace") or ""
     return call.query.get("namespace") or request.namespace or own or DEFAULT_NAMESPACE
+
+
+def submitter(call: Call) -> str | None:
+    """Whose token a job came with; None where tokens are not asked for."""
+    if call.caller is OPEN_TO_ALL:
+        return None
+    return "" if call.caller.is_anonymous else call.caller.accessor_id
 
 
 async def registered_namespace(call: Call) -> str:

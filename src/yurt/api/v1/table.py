@@ -5,6 +5,10 @@ from __future__ import annotations
 from yurt.api.deps import Deps
 from yurt.api.routes import RouteTable
 from yurt.api.v1.absent import AbsentHandlers
+from yurt.api.v1.acl_auth_methods import AclAuthMethodHandlers
+from yurt.api.v1.acl_policies import AclPolicyHandlers
+from yurt.api.v1.acl_roles import AclRoleHandlers
+from yurt.api.v1.acl_tokens import AclTokenHandlers
 from yurt.api.v1.agent import AgentHandlers
 from yurt.api.v1.allocations import AllocationHandlers
 from yurt.api.v1.client import ClientHandlers
@@ -66,6 +70,10 @@ def v1_routes(deps: Deps) -> RouteTable:
         *SystemHandlers(deps).routes(),
         *EventHandlers(deps).routes(),
         *MetricsHandlers(deps).routes(),
+        *AclPolicyHandlers(deps).routes(),
+        *AclTokenHandlers(deps).routes(),
+        *AclRoleHandlers(deps).routes(),
+        *AclAuthMethodHandlers(deps).routes(),
         *AbsentHandlers(deps).routes(),
         *UiHandlers().routes(),
         *openapi.routes(),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from yurt.model.durations import duration_text
-from yurt.model.wire import Nanoseconds, Wire
+from yurt.model.wire import Nanoseconds, Wire, wire_names
 
 CLIENT = "client"
 MANAGEMENT = "management"
 NAME_LENGTH_MAX = 256
 
 
-class AclToken(Wire, frozen=True, kw_only=True):
+class AclToken(Wire, frozen=True, kw_only=True, rename=wire_names(is_global="Global")):
     """A secret and what it stands for. Whoever holds `secret_id` is the token; `accessor_id` only names it.
 
     Policies are named, roles are given by id; times of 0 are none.

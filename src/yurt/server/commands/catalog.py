@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from yurt.server.commands.acl import AclCommands
+from yurt.server.commands.acl_auth import AclAuthCommands
+from yurt.server.commands.acl_tokens import AclTokenCommands
 from yurt.server.commands.allocs import AllocCommands
 from yurt.server.commands.deployments import DeploymentCommands
 from yurt.server.commands.dispatch import DispatchCommands
@@ -17,18 +20,19 @@ from yurt.server.commands.scale import ScaleCommands
 from yurt.server.commands.services import ServiceCommands
 from yurt.server.commands.system import SystemCommands
 from yurt.server.context import ServerContext
+from yurt.server.settings import ServerSettings
 
 
 class Commands:
     """The commands by what they are about."""
 
-    def __init__(self, context: ServerContext, jobs: JobCommands, *, job_max_count: int) -> None:
+    def __init__(self, context: ServerContext, jobs: JobCommands, settings: ServerSettings) -> None:
         self.jobs = jobs
         self.job_versions = JobVersionCommands(context, jobs)
         self.dispatch = DispatchCommands(context)
         self.periodic = PeriodicCommands(context)
         self.deployments = DeploymentCommands(context)
-        self.scale = ScaleCommands(context, job_max_count=job_max_count)
+        self.scale = ScaleCommands(context, job_max_count=settings.job_max_count)
         self.evals = EvalCommands(context)
         self.allocs = AllocCommands(context)
         self.nodes = NodeOperations(context)
@@ -37,3 +41,6 @@ class Commands:
         self.services = ServiceCommands(context)
         self.operator = OperatorCommands(context)
         self.system = SystemCommands(context)
+        self.acl = AclCommands(context)
+        self.acl_tokens = AclTokenCommands(context, settings.acl.token_ttl)
+        self.acl_auth = AclAuthCommands(context, settings.acl.token_ttl)
