@@ -58,18 +58,6 @@ NOT_YET: dict[tuple[str, str], str] = {
 
 # Recordings that cannot be played at all yet, with the reason. This list must shrink, too.
 NOT_PLAYED: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "acl_anonymous_before_bootstrap",
-            "acl_auth_methods",
-            "acl_bootstrap",
-            "acl_introduction_token",
-            "acl_permissions_reader",
-            "acl_policies",
-            "acl_tokens",
-        ),
-        "access control is not served yet",
-    ),
     **dict.fromkeys(("variables_basic", "variables_errors", "variables_locks"), _VARIABLES),
     "exec_websocket": "commands inside tasks are not served yet",
     "host_volumes": "volumes made at run time are not served yet",
