@@ -102,6 +102,8 @@ class ScenarioPlayer:
             found = re.search(let[2], last_output, re.MULTILINE)
             assert found is not None, f"{let[2]!r} is not in the last output:\n{last_output}"
             variables[let[1]] = found[1]
+        elif text == "@ token management":
+            self._agent.token = variables["MGMT"]
         elif pause := re.match(r"@ sleep ([\d.]+)$", text):
             # The recording waits for the cluster to settle here, and so must a replay of it.
             time.sleep(float(pause[1]))
@@ -116,7 +118,13 @@ class ScenarioPlayer:
         }
         # The recorded agent has a web UI that its commands point to.
         environment |= {"NOMAD_ADDR": self._agent.address, "TZ": "UTC", "NOMAD_CLI_SHOW_HINTS": "true"}
-        environment |= dict(word.split("=", 1) for word in words[:program])
+        if self._agent.token:
+            environment["NOMAD_TOKEN"] = self._agent.token
+        given = dict(word.split("=", 1) for word in words[:program])
+        if "NOMAD_TOKEN" in given:
+            # Such tokens may not read the agent's configuration, which says whether there is a web UI.
+            del environment["NOMAD_CLI_SHOW_HINTS"]
+        environment |= given
         options = dict(option.partition(" ")[::2] for option in step.options)
         arguments = [sys.executable, "-m", "yurt.cli.main", *words[program + 1 :]]
         stdin: str | None = options.get("stdin", "").replace("\\n", "\n")

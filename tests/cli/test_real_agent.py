@@ -45,6 +45,13 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ScenarioPlayer]
         yield ScenarioPlayer(agent)
 
 
+def test_access_is_controlled_as_recorded(tmp_path: Path) -> None:
+    with running_agent(tmp_path / "agent", more_config="acl {\n  enabled = true\n}\n") as agent:
+        played = ScenarioPlayer(agent).play("acl", tmp_path)
+        found = [text for one in played if (text := differences(one))]
+    assert not found, "\n\n".join(found)
+
+
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_scenario_prints_what_was_recorded(player: ScenarioPlayer, tmp_path: Path, scenario: str) -> None:
     found = [text for played in player.play(scenario, tmp_path) if (text := differences(played))]
