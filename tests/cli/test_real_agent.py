@@ -9,6 +9,7 @@ from tests.cli.scenario_player import ScenarioPlayer, differences
 from tests.support.real_agent import running_agent
 
 SCENARIOS = (
+    "alloc-exec",
     "alloc-fs",
     "alloc-logs",
     "deployment-auto-revert",

@@ -19,7 +19,8 @@ from yurt.agent.alloc_reports import AllocReports
 from yurt.agent.alloc_runner.runner import AllocRunner
 from yurt.agent.backoff import retry_delay_s
 from yurt.agent.driver_watch import fingerprint_drivers, has_changed
-from yurt.agent.drivers import Driver, DriverContext, load_drivers
+from yurt.agent.drivers import Driver, DriverContext, FsIsolation, load_drivers
+from yurt.agent.drivers.session import Session
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
@@ -65,6 +66,15 @@ DISK_USAGE_AGE_MAX_S = 5.0
 KILL_LIMIT_S = 60.0
 
 logger = get_logger("agent")
+
+
+class ExecDisabled(YurtError):
+    """The operator does not let commands be run in tasks of this node."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "running commands in tasks is disabled on this node: its operator set client.disable_remote_exec"
+        )
 
 
 def _random_id() -> str:
@@ -209,6 +219,20 @@ class NodeAgent:
     async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
         """Signal a task, or all running ones for an empty name. Raises a YurtError."""
         await self.alloc(alloc_id).signal(task, signal)
+
+    def is_isolated(self, alloc_id: AllocID, task: str) -> bool:
+        """Whether a task has a root of its own; an unknown one has. Raises AllocUnknown."""
+        runner = self.alloc(alloc_id).tasks.get(task)
+        driver = self._node.drivers.get(runner.task.driver) if runner else None
+        return driver is None or driver.capabilities.fs_isolation is not FsIsolation.NONE
+
+    async def open_session(
+        self, alloc_id: AllocID, *, task: str, argv: tuple[str, ...], tty: bool
+    ) -> Session:
+        """Run a command beside a task, with its streams open. Raises a YurtError."""
+        if self._settings.disable_remote_exec:
+            raise ExecDisabled
+        return await self.alloc(alloc_id).open_session(task, argv, tty=tty)
 
     def checks(self, alloc_id: AllocID) -> dict[str, CheckResult] | None:
         """What the checks of an allocation found, by their ids; None without any. Raises AllocUnknown."""

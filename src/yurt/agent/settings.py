@@ -141,6 +141,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     # Host path → path in the root of isolated tasks; empty is the usual set.
     chroot_env: dict[str, str] = {}
 
+    disable_remote_exec: bool = False
     max_kill_timeout: Nanoseconds = 30 * SECOND_NS
     gc: GcSettings = GcSettings()
     env_denylist: tuple[str, ...] = DEFAULT_ENV_DENYLIST

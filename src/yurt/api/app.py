@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import posixpath
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from yurt.api.access import admit, is_as_admitted, while_admitted
 from yurt.api.answer import Answer, render, text_answer
-from yurt.api.call import Call
+from yurt.api.call import TOKEN_HEADER, Call
 from yurt.api.cors import allow_origin, is_preflight, preflight_response
 from yurt.api.errors import HttpError, status_of
+from yurt.api.needs import PERMISSION_DENIED
 from yurt.api.redirect import redirect
 from yurt.api.routes import Handler, Route, RouteTable
+from yurt.api.websocket import WebSocket, WebSocketGone, is_foreign_origin, read_token
 from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
 from yurt.server.auth import Authority
 
 INTERNAL_ERROR = "internal error: the server's log says more"
+
+# How often it is looked whether the caller of a WebSocket may still have it.
+ADMISSION_CHECK_INTERVAL_S = 5.0
 
 logger = get_logger("http")
 
@@ -33,9 +39,11 @@ class HttpApp:
         self._extra_headers = dict(extra_headers or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
+        """Serve one request, or one WebSocket."""
+        if scope["type"] == "websocket":
+            await self._serve_socket(scope, WebSocket(receive, send))
             return
+        assert scope["type"] == "http"
         response = await self._respond(scope, receive)
         for name, value in self._extra_headers.items():
             response.headers[name] = value
@@ -52,6 +60,50 @@ class HttpApp:
                 return Response(status_code=404, headers={"Vary": "Accept-Encoding"})
             target = path + "/"
         return redirect(target, scope["query_string"].decode("latin-1"))
+
+    async def _serve_socket(self, scope: Scope, socket: WebSocket) -> None:
+        match = self.table.find(scope["path"])
+        if match is None or match.route.websocket is None:
+            await socket.refuse(404, "no WebSocket is served here")
+            return
+        if is_foreign_origin(scope):
+            await socket.refuse(403, "WebSockets are only open to pages of this server and to programs")
+            return
+        await socket.accept()
+        request = {**scope, "type": "http", "method": "GET"}
+        call = Call(request, _no_body, match.values)
+        try:
+            if call.is_set("ws_handshake"):
+                token = await read_token(socket, call.headers.get(TOKEN_HEADER, ""))
+                headers = [pair for pair in scope["headers"] if pair[0] != TOKEN_HEADER.encode()]
+                headers.append((TOKEN_HEADER.encode(), token.encode("latin-1", "replace")))
+                call = Call({**request, "headers": headers}, _no_body, match.values)
+            self._check_region(match.route, call)
+            if self.table.authority is not None:
+                await admit(self.table.authority, match.route, call)
+            await self._attend(match.route, match.route.websocket(call, socket), call)
+        except WebSocketGone:
+            return
+        except YurtError as error:
+            status = status_of(error)
+            # Of all refusals this one is told as if it were the server's fault.
+            await socket.fail(500 if status == PERMISSION_DENIED[0] else status, str(error))
+        except Exception:
+            logger.exception("request.failed", method="WebSocket", path=call.url_path)
+            await socket.fail(500, INTERNAL_ERROR)
+
+    async def _attend(self, route: Route, serving: Awaitable[None], call: Call) -> None:
+        """Serve a WebSocket for as long as its caller may have it."""
+        work = asyncio.ensure_future(serving)
+        try:
+            while not work.done():
+                if self.table.authority is not None and not is_as_admitted(self.table.authority, call):
+                    await admit(self.table.authority, route, call)
+                await asyncio.wait((work,), timeout=ADMISSION_CHECK_INTERVAL_S)
+            await work
+        finally:
+            work.cancel()
+            await asyncio.wait((work,))
 
     async def _serve(self, route: Route, call: Call) -> Response:
         if route.cors and is_preflight(call):
@@ -107,6 +159,10 @@ class HttpApp:
     def _check_region(self, route: Route, call: Call) -> None:
         if not route.is_local and call.region not in ("", self.table.region):
             raise HttpError(500, "No path to region")
+
+
+async def _no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def _cleaned(path: str) -> str:

@@ -24,6 +24,7 @@ from yurt.state.state import State
 from yurt.state.watches import WatchKey
 
 if TYPE_CHECKING:
+    from yurt.agent.drivers.session import Session
     from yurt.agent.services.checks import CheckResult
 
 T = TypeVar("T")
@@ -51,6 +52,14 @@ class NodeAccess(Protocol):
 
     async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
         """Signal a task, or all running ones for an empty name."""
+
+    def is_isolated(self, alloc_id: AllocID, task: str) -> bool:
+        """Whether a task has a root of its own."""
+
+    async def open_session(
+        self, alloc_id: AllocID, *, task: str, argv: tuple[str, ...], tty: bool
+    ) -> Session:
+        """Run a command beside a task, with its streams open."""
 
     def checks(self, alloc_id: AllocID) -> dict[str, CheckResult] | None:
         """What the checks of an allocation found, by their ids; None without any."""

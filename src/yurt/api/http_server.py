@@ -17,6 +17,10 @@ from yurt.api.connection_limits import DEFAULT_LIMITS, ConnectionLimits
 from yurt.errors import YurtError
 
 BACKLOG = 2048
+# The longest message of a WebSocket.
+MESSAGE_BYTES_MAX = 1 << 20
+# A caller that vanished is noticed after 60 s of silence and four questions, 15 s apart.
+SILENT_S, PROBE_INTERVAL_S, PROBES_MAX = 60, 15, 4
 
 
 class CannotListen(YurtError):
@@ -28,6 +32,14 @@ def bind(host: str, port: int, setting: str) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Connections inherit these from the socket that listens.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (
+        (socket.TCP_KEEPIDLE, SILENT_S),
+        (socket.TCP_KEEPINTVL, PROBE_INTERVAL_S),
+        (socket.TCP_KEEPCNT, PROBES_MAX),
+    ):
+        sock.setsockopt(socket.IPPROTO_TCP, option, value)
     try:
         sock.bind((host, port))
         sock.listen(BACKLOG)
@@ -113,7 +125,11 @@ class HttpServer:
             uvicorn.Config(
                 app,
                 http=connection_type(limits),
-                ws="none",
+                ws="websockets-sansio",
+                ws_max_size=MESSAGE_BYTES_MAX,
+                # Callers show signs of life themselves, and the system looks after quiet connections.
+                ws_ping_interval=None,
+                ws_per_message_deflate=False,
                 loop="none",
                 lifespan="off",
                 log_config=None,

@@ -11,10 +11,12 @@ import msgspec
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.needs import Need
+from yurt.api.websocket import WebSocket
 from yurt.observe.metrics import Metrics
 from yurt.server.auth import Authority
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Answer]]
+SocketHandler: TypeAlias = Callable[[Call, WebSocket], Awaitable[None]]
 
 WRITE = ("PUT", "POST")
 ANY_METHOD = ("GET", "PUT", "POST", "DELETE", "HEAD", "PATCH", "OPTIONS")
@@ -33,6 +35,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     # What callers must be allowed to do, for all methods or by method. A method for which nothing is said
     # is only for those who manage the cluster.
     needs: Need | Mapping[str, Need] | None = None
+    # What serves the route as a WebSocket; the handlers answer requests that are none.
+    websocket: SocketHandler | None = None
     # What a method that has no handler is answered with.
     wrong_method: tuple[int, str] = (405, "Invalid method")
     # The methods that pages of other origins may use.

@@ -35,18 +35,22 @@ def run_remote(
         )
         sender.start()
         try:
-            return _receive(console, session)
+            code = _receive(console, session)
+            reason = "failed to exec into task: the session ended before the command did"
         except SdkError as error:
-            if escaped.is_set():
-                raise CommandError("session terminated by user") from error
-            raise CommandError(f"failed to exec into task: {error}") from error
+            code = None
+            reason = f"failed to exec into task: {error}"
         finally:
             ended.set()
             session.close()
             sender.join()
+    if code is None:
+        raise CommandError("session terminated by user" if escaped.is_set() else reason)
+    return code
 
 
-def _receive(console: Console, session: ExecSession) -> int:
+def _receive(console: Console, session: ExecSession) -> int | None:
+    """Show output until the command ends; returns its exit code, None when the session ended before."""
     for message in session.messages():
         for output, stream in ((message.stdout, console.stdout), (message.stderr, console.stderr)):
             if output is not None and output.data:
@@ -54,7 +58,7 @@ def _receive(console: Console, session: ExecSession) -> int:
                 stream.flush()
         if message.exited:
             return message.result.exit_code if message.result else 0
-    raise CommandError("failed to exec into task: the session ended before the command did")
+    return None
 
 
 def _send_input(
@@ -125,11 +129,20 @@ def _raw_terminal(*, enabled: bool) -> Iterator[None]:
         return
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
+    # Being told to end must not leave the user's terminal unusable either.
+    handlers = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         tty.setraw(descriptor)
         yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        with suppress(termios.error):  # the terminal itself may be gone
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 @contextmanager

@@ -80,6 +80,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         ),
         **({"cgroup_parent": client.cgroup_parent} if client.cgroup_parent else {}),
         chroot_env=client.chroot_env,
+        disable_remote_exec=client.disable_remote_exec,
         max_kill_timeout=nanoseconds(client.max_kill_timeout_s),
         gc=GcSettings(
             interval=nanoseconds(client.gc_interval_s),

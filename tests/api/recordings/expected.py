@@ -59,7 +59,6 @@ NOT_YET: dict[tuple[str, str], str] = {
 # Recordings that cannot be played at all yet, with the reason. This list must shrink, too.
 NOT_PLAYED: dict[str, str] = {
     **dict.fromkeys(("variables_basic", "variables_errors", "variables_locks"), _VARIABLES),
-    "exec_websocket": "commands inside tasks are not served yet",
     "host_volumes": "volumes made at run time are not served yet",
     "services": "nodes do not announce services or run checks yet",
 }

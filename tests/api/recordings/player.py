@@ -12,6 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from tests.api.recordings.normalise import TRIMMED, UUID, Ids, differences
 from tests.support.real_agent import RealAgent
@@ -20,6 +22,7 @@ FOLDER = Path(__file__).parents[2] / "recordings" / "nomad" / "http"
 NODE_ID = "1c8fee40-8ab3-3c24-3822-75b303380128"
 SETTLE_TIMEOUT_S = 30.0
 STREAM_WAIT_S = 10.0
+SWITCHING = 101
 # How long a read is made again that shows an earlier state than the recording, taken once all had settled.
 READ_AGAIN_S = 3.0
 # Deployments that must be healthy for longer are not waited for, as when they were recorded.
@@ -158,6 +161,10 @@ class Player:
         body = self._body(request.get("body"))
         if correct is not None:
             correct(body)
+        if recorded["status"] == SWITCHING:
+            told = self._converse(path, request["body"])
+            unlike = differences(recorded["body"], told, self.ids, "body")
+            return [f"{step['step']}: {one}" for one in unlike]
         if "first_line" in (recorded.get("body") or ()):
             return [f"{step['step']}: {one}" for one in self._follow(path, recorded)]
         reply, found = self._asked(request, path, body, recorded)
@@ -369,6 +376,21 @@ class Player:
             return Reply(response.status, told, response.read())
         finally:
             connection.close()
+
+    def _converse(self, path: str, messages: list[Any]) -> dict[str, Any]:
+        """Send messages over a WebSocket, and tell all that comes back, in the recordings' form."""
+        told: list[Any] = []
+        ended: Any = "connection ended"
+        with connect(f"ws://127.0.0.1:{self._agent.http_port}{path}", close_timeout=1) as socket:
+            for message in messages:
+                socket.send(json.dumps(message))
+            try:
+                while True:
+                    told.append(json.loads(socket.recv(STREAM_WAIT_S)))
+            except ConnectionClosed as closed:
+                if closed.rcvd is not None:
+                    ended = {"close_code": closed.rcvd.code, "reason": closed.rcvd.reason}
+        return {"messages": told, "end": ended}
 
     def mark(self) -> None:
         """Remember this moment: the next stream of events starts here."""

@@ -68,6 +68,11 @@ def stopped(job_id: str) -> Action:
     return lambda player: player.stop(job_id)
 
 
+def bound_alloc(recorded: str, job_id: str) -> Action:
+    """Say which recorded id the only allocation of a job has."""
+    return lambda player: player.bind_alloc(recorded, job_id)
+
+
 def scheduling(**configuration: Any) -> Action:
     """Replace how the cluster schedules."""
     return lambda player: player.set_scheduler(configuration)
@@ -194,6 +199,12 @@ def _failed_twice(allocs: Any) -> bool:
     return len(allocs) == 2 and all(alloc["ClientStatus"] == "failed" for alloc in allocs)
 
 
+EXEC_ALLOC = "33cc8fed-4d67-c430-ff40-790c93d7447c"
+EXEC_JOB = a_job(
+    "ex",
+    Group={"Tasks": [a_task(Actions=[{"Name": "hello", "Command": "/bin/echo", "Args": ["hi"]}])]},
+)
+
 UNRECORDED: dict[str, dict[str, Action]] = {
     "alloc_failures": {
         "alloc": waited_for("/v1/job/af/allocations", _waits_for_another),
@@ -267,6 +278,7 @@ UNRECORDED: dict[str, dict[str, Action]] = {
         "jobs": registered(a_job("npj", NodePool="gpu")),
         "delete": lambda player: player.stop("npj", purge=True),
     },
+    "exec_websocket": {"exit 3": in_turn(registered(EXEC_JOB), bound_alloc(EXEC_ALLOC, "ex"))},
     "services": {"list": shown_job("sv")},
     "task_environment": {"env": _show_environment},
 }

@@ -38,11 +38,12 @@ from yurt.agent.client_status import (
     client_status,
     with_finish_times,
 )
+from yurt.agent.drivers.session import Session
 from yurt.agent.node_context import NodeContext
 from yurt.agent.services.check_results import CheckResults
 from yurt.agent.services.checks import CheckResult
 from yurt.agent.state_db import AllocRecord, StoredAlloc
-from yurt.agent.task_runner.hook import TaskNotRunning
+from yurt.agent.task_runner.hook import CannotEnter, TaskNotRunning
 from yurt.agent.task_runner.runner import TaskRunner
 from yurt.errors import YurtError
 from yurt.model.alloc import (
@@ -321,6 +322,19 @@ class AllocRunner:
             )
         for runner in [self._runners[name]] if name else running:
             await runner.signal(task_events.signaling(self._now(), signal=signal), signal)
+
+    async def open_session(self, name: str, argv: tuple[str, ...], *, tty: bool) -> Session:
+        """Run a command beside a task, with its streams open.
+
+        Raises TaskUnknown, CannotEnter or DriverError.
+        """
+        if self.status.status in TERMINAL:
+            raise CannotEnter(
+                f"exec not possible, client status of allocation {self.alloc.id} is {self.status.status}"
+            )
+        if name not in self._runners:
+            raise TaskUnknown("task not found")
+        return await self._runners[name].open_session(argv, tty=tty)
 
     def fail(self, description: str) -> None:
         """Give the allocation up without running it."""

@@ -51,14 +51,15 @@ async def launch(launcher: LauncherClient, launch_spec: LaunchSpec) -> RunningTa
         return await launcher.start(launch_spec)
     except LaunchFailed as error:
         recoverable = error.errno in _PASSING
-        raise launch_error(_reason(error, launch_spec.path), recoverable=recoverable) from error
+        raise launch_error(failure_reason(error, launch_spec.path), recoverable=recoverable) from error
     except (LauncherUnavailable, TaskLost) as error:
         raise launch_error(str(error), recoverable=True) from error
     except ValueError as error:
         raise launch_error(str(error)) from error
 
 
-def _reason(error: LaunchFailed, path: str) -> str:
+def failure_reason(error: LaunchFailed, path: str) -> str:
+    """Why a command could not be started, as Go would tell it."""
     reason = error.reason[:1].lower() + error.reason[1:]
     return f"fork/exec {path}: {reason}" if error.step == "exec" else f"{error.step}: {reason}"
 

@@ -23,6 +23,8 @@ from yurt.agent.drivers.driver import (
     config_error_text,
     healthy_fingerprint,
 )
+from yurt.agent.drivers.mock_session import MockRun, MockSession, script
+from yurt.agent.drivers.session import SessionRequest
 from yurt.agent.drivers.signals import signal_number
 from yurt.agent.launcher import ExitResult
 from yurt.agent.launcher.daemon.logs import RotatedLog
@@ -44,22 +46,6 @@ class MockOptions(msgspec.Struct, frozen=True, kw_only=True):
     fs_isolation: FsIsolation = FsIsolation.NONE
     shutdown_periodic_after: int = 0
     shutdown_periodic_duration: int = 0
-
-
-class MockRun(msgspec.Struct, frozen=True, kw_only=True):
-    """How a pretended command behaves."""
-
-    run_for: Seconds = Seconds(0.0)
-    exit_code: int = 0
-    exit_signal: int = 0
-    exit_err_msg: str = ""
-    signal_error: str = ""
-    stdout_string: str = ""
-    stdout_repeat: int = 0
-    stdout_repeat_duration: Seconds = Seconds(0.0)
-    stderr_string: str = ""
-    stderr_repeat: int = 0
-    stderr_repeat_duration: Seconds = Seconds(0.0)
 
 
 class MockConfig(MockRun, frozen=True, kw_only=True):
@@ -177,7 +163,7 @@ class MockTask:
         config = self._task.config
         plugin_exits = 0.0 < config.plugin_exit_after < config.run_for
         end_s = config.plugin_exit_after if plugin_exits else config.run_for
-        for at_s, stream, text in _script(config):
+        for at_s, stream, text in script(config):
             if self._said_s < at_s <= end_s:
                 await self._sleep_until(at_s)
                 _write_log(self._task, stream, text)
@@ -222,24 +208,14 @@ class MockTask:
         if self._task.config.signal_error:
             raise DriverError(self._task.config.signal_error)
 
+    async def open_session(self, request: SessionRequest) -> MockSession:
+        """Pretend to run a command: the one that `exec_command` describes."""
+        return MockSession(self._clock, self._task.config.exec_command, tty=request.tty)
+
     async def destroy(self) -> None:
         if not self._ended.done():
             await self.kill("SIGKILL", 0.0)
         self._forget()
-
-
-def _script(config: MockConfig) -> list[tuple[float, str, str]]:
-    """What is said when: seconds after the start, stream, text."""
-    lines = []
-    for stream, text, repeat, every_s in (
-        ("stdout", config.stdout_string, config.stdout_repeat, config.stdout_repeat_duration),
-        ("stderr", config.stderr_string, config.stderr_repeat, config.stderr_repeat_duration),
-    ):
-        # Nothing is said at the start, too: the stream's file is there from then on.
-        lines.append((0.0, stream, text))
-        if text:
-            lines += [(number * every_s, stream, text) for number in range(1, repeat + 1)]
-    return sorted(lines, key=lambda line: line[0])
 
 
 def _write_log(state: MockState, stream: str, text: str) -> None:

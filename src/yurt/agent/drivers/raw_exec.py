@@ -27,14 +27,16 @@ from yurt.agent.drivers.driver import (
 )
 from yurt.agent.drivers.launched import (
     LaunchedTask,
+    find_launched,
     launch,
     launch_error,
     log_limits,
-    recover_launched,
     task_key,
 )
+from yurt.agent.drivers.local_session import LocalSession, launch_with_streams, session_error, session_key
+from yurt.agent.drivers.session import SessionRequest, session_env
 from yurt.agent.drivers.users import IdRanges, find_user, refuse_denied
-from yurt.agent.launcher import Cgroups, Identity, LauncherClient, LaunchSpec
+from yurt.agent.launcher import Cgroups, Identity, LauncherClient, LaunchSpec, RunningTask
 
 NAME = "raw_exec"
 
@@ -57,6 +59,19 @@ class RawExecConfig(msgspec.Struct, frozen=True, kw_only=True):
     oom_score_adj: int = 0
     cgroup_v2_override: str = ""
     cgroup_v1_override: dict[str, str] = {}
+    denied_envvars: tuple[str, ...] = ()
+
+
+class RawExecState(msgspec.Struct, frozen=True, kw_only=True):
+    """What a handle keeps: which process it is, and how others get where it is."""
+
+    alloc_id: str
+    task: str
+    attempt: int
+    cwd: str = ""
+    identity: Identity | None = None
+    network_namespace: str = ""
+    cgroups: tuple[str, ...] = ()
     denied_envvars: tuple[str, ...] = ()
 
 
@@ -84,7 +99,7 @@ class RawExecDriver:
     def validate_config(self, config: Mapping[str, Any]) -> list[str]:
         return decode_config(config, RawExecConfig)[1]
 
-    async def start(self, spec: TaskSpec) -> LaunchedTask:
+    async def start(self, spec: TaskSpec) -> RawExecTask:
         config, problems = decode_config(spec.config, RawExecConfig)
         if config is None:
             raise DriverError(config_error_text(problems))
@@ -97,11 +112,25 @@ class RawExecDriver:
         )
         if path is None:
             raise launch_error(f'binary "{config.command}" could not be found')
-        task = await launch(self._launcher, self._launch_spec(spec, config, path, identity))
-        return LaunchedTask(self._launcher, task)
+        launch_spec = self._launch_spec(spec, config, path, identity)
+        task = await launch(self._launcher, launch_spec)
+        state = RawExecState(
+            alloc_id=spec.alloc_id,
+            task=spec.task,
+            attempt=spec.attempt,
+            cwd=launch_spec.cwd,
+            identity=identity,
+            network_namespace=spec.network_namespace,
+            cgroups=launch_spec.cgroups.join,
+            denied_envvars=(*self._options.denied_envvars, *config.denied_envvars),
+        )
+        return RawExecTask(self._launcher, task, state)
 
-    async def recover(self, state: bytes) -> LaunchedTask | None:
-        return await recover_launched(self._launcher, state)
+    async def recover(self, state: bytes) -> RawExecTask | None:
+        task = await find_launched(self._launcher, state)
+        if task is None:
+            return None
+        return RawExecTask(self._launcher, task, msgspec.msgpack.decode(state, type=RawExecState))
 
     async def _identity(self, user: str) -> Identity | None:
         """The user to run as, None for the agent's own; refused when the operator denied it."""
@@ -135,6 +164,39 @@ class RawExecDriver:
             network_namespace=spec.network_namespace,
             cgroups=self._task_cgroups(spec, config),
         )
+
+
+class RawExecTask(LaunchedTask):
+    """A `TaskHandle` of a process on the host."""
+
+    def __init__(self, launcher: LauncherClient, task: RunningTask, state: RawExecState) -> None:
+        super().__init__(launcher, task)
+        self.state = msgspec.msgpack.encode(state)
+        self._facts = state
+
+    async def open_session(self, request: SessionRequest) -> LocalSession:
+        """Run another command beside the task, as its user and within its limits. Raises DriverError."""
+        facts = self._facts
+        paths = (request.env.get("PATH", ""), os.environ.get("PATH", ""))
+        name = request.argv[0]
+        path = find_command(name, task_dir=request.task_dir, paths=paths)
+        if path is None and "/" not in name:
+            raise session_error(
+                f'failed to start command: exec: "{name}": executable file not found in $PATH'
+            )
+        env = {name: value for name, value in request.env.items() if not _matches(name, facts.denied_envvars)}
+        spec = LaunchSpec(
+            key=session_key(self._task.key),
+            path=path or name,
+            argv=request.argv,
+            env=session_env(request, env),
+            cwd=facts.cwd or request.task_dir,
+            identity=facts.identity,
+            network_namespace=facts.network_namespace,
+            cgroups=Cgroups(join=facts.cgroups),
+        )
+        task, streams = await launch_with_streams(self._launcher, spec, tty=request.tty)
+        return LocalSession(self._launcher, task, streams)
 
 
 def _matches(name: str, globs: tuple[str, ...]) -> bool:

@@ -72,7 +72,9 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One command to run under a supervisor.
 
     `path` is the file to execute and `argv` all arguments, the first being the name it is called by.
-    Without `logs` output is thrown away; without `identity` the command runs as the agent's user.
+    Without `logs` output is thrown away, unless `stdio` names what to open as standard input, output and
+    error, or `terminal` a terminal that is all three and controls the command's session. Without
+    `identity` the command runs as the agent's user.
     `rlimits` are (RLIMIT number, soft, hard). Mounts at `hidden_mounts` are taken away from the command
     and all it starts. With a `pid_file` the command only starts the task, as a container runtime does: it
     writes the task's pid there, ends with status 0, and the supervisor takes the task over. A `builtin`
@@ -85,6 +87,8 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     cwd: str = "/"
     logs: LogLimits | None = None
+    stdio: tuple[str, ...] = ()
+    terminal: str = ""
     identity: Identity | None = None
     umask: int = 0o022
     rlimits: tuple[tuple[int, int, int], ...] = ()
@@ -110,6 +114,8 @@ class LaunchSpec(msgspec.Struct, frozen=True, kw_only=True):
             *(("rlimit", f"{kind}={soft}:{hard}") for kind, soft, hard in self.rlimits),
             ("network_namespace", self.network_namespace),
             *(("hidden_mount", path) for path in self.hidden_mounts),
+            *(("stdio", path) for path in self.stdio),
+            ("terminal", self.terminal),
             ("pid_file", self.pid_file),
             ("builtin", self.builtin),
             *(("cgroup_make", path) for path in self.cgroups.make),

@@ -37,6 +37,10 @@ class TaskNotRunning(YurtError):
         super().__init__("Task not running")
 
 
+class CannotEnter(YurtError):
+    """No command can be run beside the task."""
+
+
 class TaskContext(Protocol):
     """The task, as its hooks see it."""
 

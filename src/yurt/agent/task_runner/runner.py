@@ -11,6 +11,7 @@ import msgspec
 from yurt.agent import task_events
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.drivers import Driver, DriverError, ExitResult, TaskHandle
+from yurt.agent.drivers.session import OpensSessions, Session, SessionRequest
 from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.restarts import (
@@ -25,7 +26,7 @@ from yurt.agent.restarts import (
 )
 from yurt.agent.state_db import TaskRecord
 from yurt.agent.task_env import TaskEnv
-from yurt.agent.task_runner.hook import HookFailed, TaskNotRunning
+from yurt.agent.task_runner.hook import CannotEnter, HookFailed, TaskNotRunning
 from yurt.agent.task_runner.hooks.registry import HOOKS
 from yurt.agent.task_runner.kill import kill_persistently
 from yurt.agent.task_runner.start import CannotStart, environment, in_network, task_spec
@@ -166,6 +167,17 @@ class TaskRunner:
             raise TaskNotRunning
         self.emit(event)
         await self._handle.signal(signal)
+
+    async def open_session(self, argv: tuple[str, ...], *, tty: bool) -> Session:
+        """Run a command beside the running task, with its streams open. Raises CannotEnter or DriverError."""
+        name = self.task.name
+        if self.state.state != TASK_RUNNING or self._handle is None:
+            is_over = self.state.state == TASK_DEAD or self.state.started_at is not None
+            raise CannotEnter(f'task "{name}" {"is not running." if is_over else "not started yet."}')
+        if not isinstance(self._handle, OpensSessions):
+            raise CannotEnter(f'driver "{self.task.driver}" cannot run commands in its tasks')
+        request = SessionRequest(argv=argv, tty=tty, env=self.env().variables, task_dir=self.dir.path)
+        return await self._handle.open_session(request)
 
     def update(self, alloc: ClientAlloc, task: Task) -> None:
         """Take over a newer version of the allocation; most of it shows from the next start on."""

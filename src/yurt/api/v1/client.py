@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 from yurt.agent.node_meta import BadMetaKey, NodeMeta
 from yurt.api import needs
@@ -129,13 +128,6 @@ class ClientHandlers:
                 self.collect,
                 "Delete an allocation that is over",
                 ("submit-job", "gc-allocation"),
-            ),
-            (
-                "exec",
-                ANY_METHOD,
-                self.exec_without_upgrade,
-                "Refuse an exec that is no WebSocket",
-                ("alloc-exec",),
             ),
         )
         return (
@@ -276,18 +268,6 @@ class ClientHandlers:
                 raise HttpError(400, "Not a valid task schedule state")
         self._alloc_id(call)
         raise HttpError(500, "Enterprise only")
-
-    async def exec_without_upgrade(self, call: Call) -> Answer:
-        """/v1/client/allocation/<id>/exec as a plain request."""
-        text = call.query.get("command", "")
-        try:
-            json.loads(text)
-        except ValueError:
-            what = f"invalid character '{text[:1]}' looking for beginning of value"
-            if not text:
-                what = "unexpected end of JSON input"
-            raise HttpError(500, f"failed to marshal command into json: {what}") from None
-        raise HttpError(500, "websocket connection not found in context")
 
     async def stats(self, call: Call) -> Answer:
         """/v1/client/stats."""

@@ -17,6 +17,7 @@ from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
 from yurt.api.v1.deployments import DeploymentHandlers
 from yurt.api.v1.evaluations import EvaluationHandlers
 from yurt.api.v1.events import EventHandlers
+from yurt.api.v1.exec_sessions import ExecHandlers
 from yurt.api.v1.job_changes import JobChangeHandlers
 from yurt.api.v1.job_parse import JobParseHandlers
 from yurt.api.v1.job_plan import JobPlanHandlers
@@ -51,6 +52,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *JobPlanHandlers(deps).routes(),
         *JobChangeHandlers(deps).routes(),
         *PlacementHandlers(deps).routes(),
+        *ExecHandlers(deps).routes(),
         *jobs.routes(),
         *AllocationHandlers(deps).routes(),
         *EvaluationHandlers(deps).routes(),

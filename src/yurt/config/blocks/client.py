@@ -71,7 +71,6 @@ class ClientConfig(Block, frozen=True, kw_only=True):
 
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
         "cpu_disable_dmidecode",
-        "disable_remote_exec",
         "drain_on_shutdown",
         "fingerprint",
         "host_volumes_dir",

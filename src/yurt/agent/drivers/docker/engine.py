@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import aiohttp
 import msgspec
@@ -17,6 +19,8 @@ CALL_LIMIT_S = 60.0
 CONNECT_LIMIT_S = 10.0
 _LINE_BYTES_MAX = 1 << 20
 _OK = range(200, 400)
+_SWITCHED = 101
+_PORT, _PORT_TLS = 2375, 2376
 
 AnswerT = TypeVar("AnswerT")
 
@@ -47,6 +51,13 @@ class Tls(msgspec.Struct, frozen=True, kw_only=True):
     cert: str = ""
     key: str = ""
     ca: str = ""
+
+
+class Hijacked(msgspec.Struct, frozen=True):
+    """A connection that has become the streams of a command."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
 
 
 class Engine:
@@ -90,6 +101,36 @@ class Engine:
         async with self._request("POST", path, params, headers=headers, data=data, limit_s=None) as answer:
             async for line in answer.content:
                 yield line
+
+    async def hijack(self, path: str, body: object) -> Hijacked:
+        """Post, and keep the connection, which from then on carries raw bytes both ways."""
+        data = msgspec.json.encode(body)
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: docker\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+        )
+        try:
+            async with asyncio.timeout(CONNECT_LIMIT_S):
+                reader, writer = await self._connect()
+            try:
+                async with asyncio.timeout(CALL_LIMIT_S):
+                    writer.write(head.encode() + data)
+                    await _read_switch(reader)
+            except BaseException:
+                writer.transport.abort()
+                raise
+        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
+            raise EngineUnreachable(self.endpoint, str(error) or type(error).__name__) from error
+        return Hijacked(reader, writer)
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if self.endpoint.startswith("unix://"):
+            return await asyncio.open_unix_connection(self.endpoint.removeprefix("unix://"))
+        url = urlsplit(self._base)
+        is_encrypted = url.scheme == "https"
+        context = _ssl_context(self.tls or Tls()) if is_encrypted else None
+        port = url.port or (_PORT_TLS if is_encrypted else _PORT)
+        return await asyncio.open_connection(url.hostname, port, ssl=context)
 
     @asynccontextmanager
     async def _request(
@@ -137,6 +178,17 @@ def _ssl_context(tls: Tls) -> ssl.SSLContext:
     if tls.cert:
         context.load_cert_chain(tls.cert, tls.key or None)
     return context
+
+
+async def _read_switch(reader: asyncio.StreamReader) -> None:
+    """Read the answer to an upgrade. Raises EngineError unless it is a yes."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    status = int(head.split(" ", 2)[1])
+    if status == _SWITCHED:
+        return
+    lines = [line.partition(":") for line in head.splitlines()]
+    length = next((value for name, _, value in lines if name.lower() == "content-length"), "0")
+    raise EngineError(status, _message(await reader.readexactly(min(int(length), _LINE_BYTES_MAX))))
 
 
 class _Failure(msgspec.Struct):

@@ -11,7 +11,9 @@ import msgspec
 from yurt.agent.drivers.docker.answers import Container, ContainerState, Created, Exec
 from yurt.agent.drivers.docker.engine import CALL_LIMIT_S, Engine, EngineError, EngineUnreachable
 from yurt.agent.drivers.docker.logs import Followed, LogFollower
+from yurt.agent.drivers.docker.session import DockerSession, open_in_container
 from yurt.agent.drivers.driver import DriverError, DriverNetwork
+from yurt.agent.drivers.session import SessionRequest
 from yurt.agent.launcher import ExitResult, LauncherClient
 from yurt.clock import Clock
 from yurt.model.times import time_ns
@@ -123,6 +125,10 @@ class DockerTask:
             raise DriverError(f"{command} was not done within {timeout_s:g} s") from None
         except (EngineError, EngineUnreachable) as error:
             raise DriverError(f"cannot run {command} in the container: {error}") from error
+
+    async def open_session(self, request: SessionRequest) -> DockerSession:
+        """Run another command in the container, with its streams open. Raises DriverError."""
+        return await open_in_container(self._engine, self.container_id, request)
 
     async def _ask(self, path: str, *, limit_s: float = CALL_LIMIT_S, **params: str) -> None:
         try:

@@ -15,6 +15,7 @@ from yurt.agent.drivers.driver import DriverError, TaskMount, TaskSpec
 from yurt.agent.drivers.exec.bundle import Container, oci_config
 from yurt.agent.drivers.exec.groups import container_groups
 from yurt.agent.drivers.exec.inside import Entry, run_inside
+from yurt.agent.drivers.exec.inside_session import open_inside
 from yurt.agent.drivers.exec.options import HOST, PRIVATE, IsolationOptions, isolation_options
 from yurt.agent.drivers.exec.root import Bind, find_in_root, plan_root
 from yurt.agent.drivers.exec.runtime import Bundle, Runtime, find_runtime
@@ -28,6 +29,8 @@ from yurt.agent.drivers.launched import (
     task_key,
 )
 from yurt.agent.drivers.linux_capabilities import host_capabilities, task_capabilities
+from yurt.agent.drivers.local_session import LocalSession
+from yurt.agent.drivers.session import SessionRequest
 from yurt.agent.drivers.users import find_user, login_variables, refuse_denied
 from yurt.agent.launcher import Identity, LauncherClient, LaunchFailed, LaunchSpec, RunningTask, TaskKey
 
@@ -195,6 +198,10 @@ class IsolatedTask(LaunchedTask):
         """Run another command beside the task, in its world; returns its exit code. Raises DriverError."""
         argv = (command, *args)
         return await run_inside(self._launcher, self._task.key, self._bundle, argv, timeout_s=timeout_s)
+
+    async def open_session(self, request: SessionRequest) -> LocalSession:
+        """Run another command in the container, with its streams open. Raises DriverError."""
+        return await open_inside(self._launcher, self._task.key, self._bundle, request)
 
     async def destroy(self) -> None:
         await super().destroy()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import msgspec
 
+from yurt.agent.drivers.session import TERMINAL_KIND
+
 _SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # The first that is there is used: crun starts a container in a third of the time.
 _NAMES = ("crun", "runc")
@@ -25,6 +27,14 @@ class Runtime(msgspec.Struct, frozen=True):
     def needs_cgroups(self) -> bool:
         """Whether it insists on putting containers into groups by itself."""
         return self.name != "crun"
+
+    @property
+    def hands_out_terminals(self) -> bool:
+        """Whether it gives away the terminal of a command that it waits for.
+
+        The other one copies between that terminal and its own, and tells of a new size, which crun does not.
+        """
+        return self.name == "crun"
 
 
 def find_runtime() -> Runtime | None:
@@ -62,38 +72,41 @@ class Bundle(msgspec.Struct, frozen=True):
         return (*arguments, container_id)
 
     def exec_arguments(
-        self, runtime: Runtime, container_id: str, entered: str, *, manages_cgroups: bool
+        self,
+        runtime: Runtime,
+        container_id: str,
+        entered: str,
+        *,
+        manages_cgroups: bool,
+        console_socket: str = "",
     ) -> tuple[str, ...]:
         """The command line that runs another command in the container, and ends with it.
 
-        The file `<entered>.json` describes its process; `<entered>` gets its pid.
+        The file `<entered>.json` describes its process; `<entered>` gets its pid, `<entered>.log` what the
+        runtime complains about, and the socket the other side of its terminal.
         """
-        arguments = self._arguments(runtime, manages_cgroups=manages_cgroups)
-        return (*arguments, "exec", "--process", f"{entered}.json", "--pid-file", entered, container_id)
+        arguments = self._arguments(runtime, manages_cgroups=manages_cgroups, log=f"{entered}.log")
+        arguments += ["exec", "--process", f"{entered}.json", "--pid-file", entered]
+        if console_socket:
+            arguments += ["--console-socket", console_socket]
+        return (*arguments, container_id)
 
-    def describe_process(self, argv: Sequence[str], path: str) -> None:
+    def describe_process(self, argv: Sequence[str], path: str, *, tty: bool = False) -> None:
         """Write the description of a process like the container's first, but with `argv`. Blocks."""
-        process = msgspec.json.decode(Path(self._config).read_bytes())["process"] | {"args": argv}
+        process = msgspec.json.decode(Path(self._config).read_bytes())["process"]
+        if tty:
+            process["env"] = [f"TERM={TERMINAL_KIND}", *process["env"]]
+        process |= {"args": argv, "terminal": tty}
         _write_private(path, msgspec.json.encode(process))
 
-    def _arguments(self, runtime: Runtime, *, manages_cgroups: bool) -> list[str]:
-        arguments = [runtime.path, "--root", f"{self.path}/state", "--log", self._log, "--log-format", "json"]
+    def _arguments(self, runtime: Runtime, *, manages_cgroups: bool, log: str = "") -> list[str]:
+        arguments = [runtime.path, "--root", f"{self.path}/state", "--log", log or self._log]
+        arguments += ["--log-format", "json"]
         return arguments if manages_cgroups else [*arguments, "--cgroup-manager", "disabled"]
 
     def failure(self) -> str:
         """What the runtime last complained about; empty when it did not."""
-        try:
-            lines = Path(self._log).read_bytes()[-_LOG_BYTES_MAX:].splitlines()
-        except OSError:
-            return ""
-        for line in reversed(lines):
-            try:
-                said = msgspec.json.decode(line, type=_LogLine)
-            except msgspec.DecodeError:
-                continue
-            if said.level in ("error", "fatal"):
-                return said.msg
-        return ""
+        return last_complaint(self._log)
 
     def remove(self) -> None:
         """Delete all that is kept of a container that has ended."""
@@ -106,6 +119,22 @@ class Bundle(msgspec.Struct, frozen=True):
     @property
     def _log(self) -> str:
         return f"{self.path}/log"
+
+
+def last_complaint(log: str) -> str:
+    """What a runtime last wrote to its log as an error; empty when it wrote none. Blocks."""
+    try:
+        lines = Path(log).read_bytes()[-_LOG_BYTES_MAX:].splitlines()
+    except OSError:
+        return ""
+    for line in reversed(lines):
+        try:
+            said = msgspec.json.decode(line, type=_LogLine)
+        except msgspec.DecodeError:
+            continue
+        if said.level in ("error", "fatal"):
+            return said.msg
+    return ""
 
 
 def _write_private(path: str, content: bytes) -> None:

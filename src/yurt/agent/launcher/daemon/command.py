@@ -48,10 +48,9 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
         request = Request(read_request(requests))
     except Truncated:
         os._exit(1)
-    stdout, stderr = sinks if request.text("log_directory") else (null, null)
     step = "stdio"
     try:
-        for standard, fd in enumerate((null, stdout, stderr)):
+        for standard, fd in enumerate(_streams(request, sinks, null)):
             os.dup2(fd, standard)
         step = "cgroup"
         for directory in request.texts("cgroup_join"):
@@ -93,6 +92,19 @@ def _join(group: str) -> None:
         _write(f"{group}/tasks", "0")
     except FileNotFoundError:
         _write(f"{group}/cgroup.procs", "0")
+
+
+def _streams(request: Request, sinks: tuple[int, int], null: int) -> tuple[int, ...]:
+    """What the command reads and writes: a terminal, pipes of who asked for it, or the logs."""
+    terminal = request.text("terminal")
+    if terminal:
+        # The first terminal that a session's leader opens is the one that controls the session.
+        return (os.open(terminal, os.O_RDWR | os.O_CLOEXEC),) * 3
+    paths = request.texts("stdio")
+    if paths:
+        modes = (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)
+        return tuple(os.open(path, mode | os.O_CLOEXEC) for path, mode in zip(paths, modes, strict=True))
+    return (null, *sinks) if request.text("log_directory") else (null, null, null)
 
 
 def _be_builtin(request: Request) -> None:

@@ -19,7 +19,7 @@ SPARE = "spare."  # then pid and start of a supervisor that has no task yet
 STARTED = "started"
 EXITED = "exited"
 # A launcher of another version is replaced when the agent next starts a task.
-VERSION = "2"
+VERSION = "3"
 
 _END = b"end=\0"
 _TEXT = ("utf-8", "surrogateescape")  # any bytes pass, and whatever the locale, the same ones arrive
