@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.state.builders import Cluster, a_deployment, a_group, a_job, a_node, key
@@ -14,7 +15,8 @@ from yurt.model.plan import PlacementDetail
 from yurt.model.policies import ReschedulePolicy, UpdateStrategy
 from yurt.model.times import MINUTE_NS
 from yurt.model.wire import DeploymentID
-from yurt.server.watchers.deployments import next_deployment_steps, next_progress_deadline
+from yurt.server.watchers import deployments
+from yurt.server.watchers.deployments import DeploymentWatch, next_deployment_steps, progress_deadline
 from yurt.state import entries
 
 UNLIMITED = ReschedulePolicy(unlimited=True, delay=1)
@@ -97,7 +99,7 @@ def test_without_a_progress_deadline_the_first_unhealthy_allocation_ends_the_dep
 
 def test_no_progress_in_time_ends_the_deployment() -> None:
     scene = Scene("a", "b", "c")
-    assert next_progress_deadline(scene.cluster.state) is not None
+    assert progress_deadline(scene.deployment) is not None
     (step,) = scene.steps(later=11 * MINUTE_NS)
     assert isinstance(step, entries.SetDeploymentStatus)
     assert step.update.status_description == "Failed due to progress deadline"
@@ -108,7 +110,7 @@ def test_a_paused_deployment_has_all_the_time_in_the_world() -> None:
     paused = replace(scene.deployment, status="paused")
     scene.cluster.state.deployments.put(paused.id, paused, scene.cluster.state.index)
     assert scene.steps(later=60 * MINUTE_NS) == []
-    assert next_progress_deadline(scene.cluster.state) is None
+    assert progress_deadline(scene.deployment) is None
 
 
 def test_healthy_canaries_wait_for_people_without_losing_time() -> None:
@@ -172,3 +174,51 @@ class TestGoingBack:
         scene.cluster.report("a", "failed", healthy=False)
         scene.do()
         assert scene.deployment.status_description.endswith(" - no stable job version to auto revert to")
+
+
+class Watched(Scene):
+    """A scene seen by a watch that looks only at what it must."""
+
+    def __init__(self, *alloc_ids: str, **group: Any) -> None:
+        super().__init__(*alloc_ids, **group)
+        self.watch = DeploymentWatch()
+
+    def steps(self, *, later: int = 0) -> list[entries.Entry]:
+        ids = count()
+        return self.watch.steps(
+            self.cluster.state, now=self.cluster.now + later, new_id=lambda: f"new-{next(ids)}"
+        )
+
+
+@pytest.fixture
+def no_rescan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deployments, "RESCANNED_PER_LOOK", 0)
+
+
+@pytest.mark.usefixtures("no_rescan")
+def test_a_watch_looks_at_what_changed_once() -> None:
+    scene = Watched("a", "b", "c")
+    assert scene.steps() == []
+    scene.cluster.report("a", "running", healthy=True)
+    (step,) = scene.steps()
+    assert isinstance(step, entries.UpsertEvals)
+    assert scene.steps() == []
+
+
+@pytest.mark.usefixtures("no_rescan")
+def test_a_watch_looks_at_a_deployment_whose_time_is_up() -> None:
+    scene = Watched("a", "b", "c")
+    assert scene.steps() == []
+    due = scene.watch.deadline
+    assert due == progress_deadline(scene.deployment)
+    assert due is not None
+    assert scene.steps(later=due - scene.cluster.now - 1) == []
+    (step,) = scene.steps(later=due - scene.cluster.now)
+    assert isinstance(step, entries.SetDeploymentStatus)
+
+
+def test_a_watch_finds_again_what_could_not_be_written() -> None:
+    scene = Watched("a", "b", "c")
+    scene.cluster.report("a", "running", healthy=True)
+    assert len(scene.steps()) == 1
+    assert len(scene.steps()) == 1

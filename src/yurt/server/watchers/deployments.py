@@ -9,7 +9,7 @@ from yurt.model.deployment import DEPLOYMENT_PAUSED, Deployment, DeploymentState
 from yurt.model.evaluation import EVAL_CANCELED
 from yurt.model.job import Job
 from yurt.model.times import SECOND_NS, time_ns
-from yurt.model.wire import AllocID, Nanoseconds
+from yurt.model.wire import AllocID, DeploymentID, Nanoseconds
 from yurt.scheduler.reconcile.alloc_facts import (
     group_of,
     health,
@@ -37,41 +37,95 @@ from yurt.state.state import State
 # Health of many allocations arrives within moments; one look then serves them all.
 BATCH_S = 0.25
 RESCAN_INTERVAL_S = 5.0
+RESCANNED_PER_LOOK = 100
 
 
 async def watch_deployments(context: ServerContext) -> None:
     """Move deployments along, on the leader, until cancelled."""
+    watch = DeploymentWatch()
     async with Pacer(context, ("deployments", "allocs"), batch_s=BATCH_S) as pacer:
         while True:
             now = context.clock.now_ns()
-            await pacer.propose_each(next_deployment_steps(context.state, now=now, new_id=context.new_id))
-            due = next_progress_deadline(context.state)
+            await pacer.propose_each(watch.steps(context.state, now=now, new_id=context.new_id))
             wait_s = RESCAN_INTERVAL_S
-            if due is not None:
-                wait_s = min(wait_s, max(BATCH_S, (due - now) / SECOND_NS))
+            if watch.deadline is not None:
+                wait_s = min(wait_s, max(BATCH_S, (watch.deadline - now) / SECOND_NS))
             await pacer.wait(wait_s)
+
+
+class DeploymentWatch:
+    """Remembers what was looked at, so that thousands of deployments at rest cost next to nothing.
+
+    A deployment calls for something when it changes, which every report about the health of its
+    allocations does, or when its time to get on runs out. The rest is looked at again a few at a time:
+    a step that could not be written is found that way.
+    """
+
+    def __init__(self) -> None:
+        self._seen = 0
+        self._deadlines: dict[DeploymentID, Nanoseconds] = {}
+        self._rescanned = 0
+
+    @property
+    def deadline(self) -> Nanoseconds | None:
+        """When the next deployment must have got on, if any must."""
+        return min(self._deadlines.values(), default=None)
+
+    def steps(self, state: State, *, now: Nanoseconds, new_id: Callable[[], str]) -> list[Entry]:
+        """Say what is to be done about deployments, as far as they are worth a look."""
+        active = state.deployments.active()
+        late = {deployment_id for deployment_id, due in self._deadlines.items() if due <= now}
+        if self._rescanned >= len(active):
+            self._rescanned = 0
+        again = active[self._rescanned : self._rescanned + RESCANNED_PER_LOOK]
+        self._rescanned += RESCANNED_PER_LOOK
+        rescanned = {deployment.id for deployment in again}
+        worth = [
+            deployment
+            for deployment in active
+            if deployment.modify_index > self._seen or deployment.id in late or deployment.id in rescanned
+        ]
+        self._seen = state.index
+        for deployment_id in late:
+            del self._deadlines[deployment_id]
+        for deployment in worth:
+            self._note_deadline(deployment)
+        return _steps(state, worth, now, new_id)
+
+    def _note_deadline(self, deployment: Deployment) -> None:
+        due = progress_deadline(deployment)
+        if due is None:
+            self._deadlines.pop(deployment.id, None)
+        else:
+            self._deadlines[deployment.id] = due
 
 
 def next_deployment_steps(state: State, *, now: Nanoseconds, new_id: Callable[[], str]) -> list[Entry]:
     """Say what is to be done about each deployment that may still change."""
-    steps: list[Entry] = []
-    for deployment in state.deployments.active():
-        job = state.jobs.get(job_key(deployment))
-        if job is not None:
-            steps += _steps_for(state, deployment, job, now, new_id)
-    return steps
+    return _steps(state, state.deployments.active(), now, new_id)
 
 
-def next_progress_deadline(state: State) -> Nanoseconds | None:
-    """When the next deployment must have got on, if any must."""
+def progress_deadline(deployment: Deployment) -> Nanoseconds | None:
+    """When a deployment must have got on, if it must."""
+    if not deployment.is_active or deployment.status == DEPLOYMENT_PAUSED:
+        return None
     deadlines = [
         time_ns(group.require_progress_by)
-        for deployment in state.deployments.active()
-        if deployment.status != DEPLOYMENT_PAUSED
         for group in deployment.task_groups.values()
         if group.require_progress_by is not None and _lacks_progress(group)
     ]
     return min(deadlines, default=None)
+
+
+def _steps(
+    state: State, deployments: Iterable[Deployment], now: Nanoseconds, new_id: Callable[[], str]
+) -> list[Entry]:
+    steps: list[Entry] = []
+    for deployment in deployments:
+        job = state.jobs.get(job_key(deployment))
+        if job is not None:
+            steps += _steps_for(state, deployment, job, now, new_id)
+    return steps
 
 
 def _steps_for(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +14,7 @@ from yurt.state.entries import Entry
 
 # A watcher that looks at much waits accordingly: it takes at most this share of the loop's time.
 TIME_SHARE_MAX = 0.1
+PROPOSED_AT_ONCE_MAX = 64
 
 logger = get_logger("watchers")
 
@@ -56,11 +57,20 @@ class Pacer:
         self._changed.clear()
         self._began = clock.monotonic()
 
-    async def propose_each(self, entries: Iterable[Entry]) -> None:
-        """Propose entries one after the other; what cannot be written now is found again later."""
-        for entry in entries:
-            try:
-                await self._context.committer.propose(entry)
-            except LogWriteFailed as error:
-                logger.error("step.not_written", entry=type(entry).__name__, error=str(error))
+    async def propose_each(self, entries: Sequence[Entry]) -> None:
+        """Propose entries, each by itself; what cannot be written now is found again later.
+
+        Some go together, so that they share the wait for the disk.
+        """
+        for first in range(0, len(entries), PROPOSED_AT_ONCE_MAX):
+            some = entries[first : first + PROPOSED_AT_ONCE_MAX]
+            if not all(await asyncio.gather(*map(self._propose, some))):
                 return
+
+    async def _propose(self, entry: Entry) -> bool:
+        try:
+            await self._context.committer.propose(entry)
+        except LogWriteFailed as error:
+            logger.error("step.not_written", entry=type(entry).__name__, error=str(error))
+            return False
+        return True
