@@ -38,6 +38,9 @@ def pick_few(ranking: Ranking, instances: int, *, compared: int) -> list[Pick]:
     """
     order = ranking.keys()
     best = best_first(order, instances + compared - 1)
+    if instances == 1 and best:
+        # What most small jobs ask for: nothing is placed that could change a score.
+        return [Pick(best[0], tuple([Scored(at, *ranking.scored(at)) for at in best]))]
     scores = _Scores(ranking, best, order)
     # Sorted all the time: there are only a few.
     heads = [(-float(order[position]), position) for position in best]

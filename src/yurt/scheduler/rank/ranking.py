@@ -53,6 +53,7 @@ class Ranking:
         self.field = field
         self._algorithm = algorithm
         self._columns = columns
+        self._names = tuple(column.name for column in columns)
         self._scores_one_by_one = all(column.score_one is not None for column in columns)
         self.sums, self.weights, self.fits, values = self.level(EVERYWHERE, 0)
         # The arrays belong to whoever made the scores; these are changed.
@@ -162,9 +163,14 @@ class Ranking:
         mean = self.sums.item(position) / max(self.weights.item(position), _TINY)
         return tuple([one.item(position) for one in self._values]), mean
 
+    def scored(self, position: int) -> tuple[dict[str, float], float]:
+        """The scores of one candidate by name, and their weighted mean."""
+        row, mean = self.scores_of(position)
+        return self.named(row), mean
+
     def named(self, row: tuple[float, ...]) -> dict[str, float]:
         """The scores of one candidate, by name."""
-        return {column.name: value for column, value in zip(self._columns, row, strict=True)}
+        return dict(zip(self._names, row, strict=True))
 
     def _score(self, column: ScoreColumn, candidates: Candidates) -> Score:
         """One column's score. Raises AlgorithmError with the algorithm's name if its plug-in misbehaves."""
