@@ -18,6 +18,7 @@ from yurt.agent.alloc_errors import AllocUnknown, SnapshotRefused
 from yurt.agent.alloc_reports import AllocReports
 from yurt.agent.alloc_runner.runner import AllocRunner
 from yurt.agent.backoff import retry_delay_s
+from yurt.agent.devices.stats import DeviceGroupStats
 from yurt.agent.driver_watch import fingerprint_drivers, has_changed
 from yurt.agent.drivers import Driver, DriverContext, FsIsolation, load_drivers
 from yurt.agent.drivers.session import Session
@@ -51,8 +52,8 @@ from yurt.model.client_protocol import (
     WatchPrevious,
 )
 from yurt.model.migrate_token import is_migrate_token
-from yurt.model.node import DriverInfo, Node
-from yurt.model.times import MINUTE_NS, SECOND_NS
+from yurt.model.node import DriverInfo, Node, NodeDeviceResource
+from yurt.model.times import MINUTE_NS, SECOND_NS, time_text
 from yurt.model.wire import AllocID, NodeID
 from yurt.observe.logger import get_logger
 
@@ -172,6 +173,8 @@ class NodeAgent:
             clock=clock,
             rng=rng,
         )
+        groups = await asyncio.to_thread(context_of_node.devices.find)
+        context_of_node.node = _with_devices(node, groups)
         return cls(settings, link, node=context_of_node, identity=identity, launcher=launcher)
 
     # --- what the API asks ------------------------------------------------------------------------
@@ -292,6 +295,7 @@ class NodeAgent:
                 tasks.create_task(self._send_reports(), name="reports")
                 tasks.create_task(self._send_services(), name="services")
                 tasks.create_task(self._watch_drivers(), name="drivers")
+                tasks.create_task(self._watch_devices(), name="devices")
                 tasks.create_task(self._collect_garbage(), name="garbage")
                 tasks.create_task(self._keep_spare_dirs(), name="spare-dirs")
                 try:
@@ -496,6 +500,21 @@ class NodeAgent:
                 self._node.node = _with_drivers(self._node.node, infos)
                 self._registration.renew()
 
+    async def _watch_devices(self) -> None:
+        devices = self._node.devices
+        while True:
+            await self._node.clock.sleep(devices.options.fingerprint_period)
+            groups = await asyncio.to_thread(devices.find)
+            if groups != (self._node.node.node_resources.devices or ()):
+                logger.info("devices.changed", groups=[group.name for group in groups])
+                self._node.node = _with_devices(self._node.node, groups)
+                self._registration.renew()
+
+    async def device_stats(self) -> tuple[DeviceGroupStats, ...]:
+        """What the node's devices are doing."""
+        at = time_text(self._node.clock.now_ns()) or ""
+        return await asyncio.to_thread(self._node.devices.stats, at)
+
     async def _keep_spare_dirs(self) -> None:
         """Make spare directories whenever they run low, until cancelled."""
         while True:
@@ -557,6 +576,11 @@ class NodeAgent:
             self._being_destroyed.discard(alloc_id)
         self._node.db.forget_alloc(alloc_id)
         self._allocs.pop(alloc_id, None)
+
+
+def _with_devices(node: Node, groups: tuple[NodeDeviceResource, ...]) -> Node:
+    resources = msgspec.structs.replace(node.node_resources, devices=groups or None)
+    return msgspec.structs.replace(node, node_resources=resources)
 
 
 def _with_drivers(node: Node, infos: dict[str, DriverInfo]) -> Node:

@@ -11,6 +11,8 @@ from random import Random
 from typing import Any
 
 from yurt.agent.alloc_dir import AllocDirs
+from yurt.agent.devices.nvidia import NAME as NVIDIA
+from yurt.agent.devices.nvidia import NvidiaGpus, nvidia_options
 from yurt.agent.drivers import Driver
 from yurt.agent.identities import IdentitySource, NoIdentities
 from yurt.agent.network.networks import Networks
@@ -48,6 +50,7 @@ class NodeContext:
         self.db = db
         self.clock = clock
         self.rng = rng
+        self.devices = NvidiaGpus(nvidia_options(settings.driver_configs.get(NVIDIA)))
         state_dir = Path(settings.state_dir) if settings.state_dir else Path(settings.alloc_dir).parent
         self.networks = Networks(settings, state_dir / NETWORKS, drivers=drivers, clock=clock)
         # What templates know of the cluster; replaced by who is in touch with the servers.

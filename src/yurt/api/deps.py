@@ -24,6 +24,7 @@ from yurt.state.state import State
 from yurt.state.watches import WatchKey
 
 if TYPE_CHECKING:
+    from yurt.agent.devices.stats import DeviceGroupStats
     from yurt.agent.drivers.session import Session
     from yurt.agent.services.checks import CheckResult
 
@@ -75,6 +76,9 @@ class NodeAccess(Protocol):
 
     async def collect_all(self) -> None:
         """Delete every allocation that is over."""
+
+    async def device_stats(self) -> tuple[DeviceGroupStats, ...]:
+        """What the node's devices are doing."""
 
     def snapshot(self, alloc_id: AllocID, token: str) -> AsyncIterator[bytes]:
         """The data of an allocation, for the node that goes on with it."""

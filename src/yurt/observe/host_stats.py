@@ -53,7 +53,8 @@ class HostStats(Wire, frozen=True, kw_only=True, rename=wire_names(cpu_ticks_con
     cpu: tuple[HostCpu, ...]
     disk_stats: tuple[HostDisk, ...]
     alloc_dir_stats: HostDisk
-    device_stats: None = None
+    # Of whatever devices the node has; the agent adds it.
+    device_stats: tuple[Wire, ...] | None = None
     uptime: int
     timestamp: int
     cpu_ticks_consumed: float

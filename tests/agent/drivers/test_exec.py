@@ -15,7 +15,7 @@ import pytest
 
 from tests.agent.drivers.specs import a_spec, as_recorded, event, shell, stdout, terminated
 from tests.agent.launcher.real_tasks import Mailbox, wait_gone
-from yurt.agent.drivers import DriverError, TaskMount, TaskResources, TaskSpec
+from yurt.agent.drivers import DriverError, TaskDevice, TaskMount, TaskResources, TaskSpec
 from yurt.agent.drivers.cgroups import CgroupTree
 from yurt.agent.drivers.exec import ExecDriver, Isolation, IsolationOptions, isolation
 from yurt.agent.drivers.exec.runtime import Runtime, find_runtime
@@ -550,3 +550,18 @@ async def test_it_is_there_with_root_groups_and_a_runtime(
         await driver.fingerprint()
     ).description == "isolating tasks wants an OCI runtime; install crun or runc"
     assert not (await ExecDriver(None).fingerprint()).detected
+
+
+async def test_a_task_can_use_the_devices_it_was_given_and_no_others(
+    make_driver: MakeDriver, runtime: Runtime, task_dir: Path
+) -> None:
+    script = (
+        "(: < /dev/fuse) && echo own; mknod /tmp/other c 10 183; "
+        "(: < /tmp/other) 2> /dev/null || echo refused"
+    )
+    spec = shell(task_dir, script, devices=(TaskDevice(path="/dev/fuse"),))
+    task = await make_driver().start(spec)
+    await task.wait()
+    await task.destroy()
+
+    assert stdout(task_dir).splitlines() == ["own", "refused"]

@@ -90,6 +90,13 @@ class TaskMount(msgspec.Struct, frozen=True, kw_only=True):
     readonly: bool = False
 
 
+class TaskDevice(msgspec.Struct, frozen=True, kw_only=True):
+    """A device file of the host that a task with a root of its own may use, at the same path."""
+
+    path: str
+    permissions: str = "rw"
+
+
 class TaskPort(msgspec.Struct, frozen=True, kw_only=True):
     """A port of the task's group: on the host, and in the task's own network (0: the same number)."""
 
@@ -148,6 +155,7 @@ class TaskSpec(msgspec.Struct, frozen=True, kw_only=True):
     hostname: str = ""
     mounts: tuple[TaskMount, ...] = ()
     ports: tuple[TaskPort, ...] = ()
+    devices: tuple[TaskDevice, ...] = ()
     owner: TaskOwner = TaskOwner()
     announce: Announce = _announce_nothing
 

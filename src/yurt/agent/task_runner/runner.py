@@ -10,7 +10,8 @@ import msgspec
 
 from yurt.agent import task_events
 from yurt.agent.alloc_dir import TaskDir
-from yurt.agent.drivers import Driver, DriverError, ExitResult, TaskHandle
+from yurt.agent.devices.reservation import DeviceGone
+from yurt.agent.drivers import Driver, DriverError, ExitResult, TaskDevice, TaskHandle
 from yurt.agent.drivers.session import OpensSessions, Session, SessionRequest
 from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
@@ -29,7 +30,7 @@ from yurt.agent.task_env import TaskEnv
 from yurt.agent.task_runner.hook import CannotEnter, HookFailed, TaskNotRunning
 from yurt.agent.task_runner.hooks.registry import HOOKS
 from yurt.agent.task_runner.kill import kill_persistently
-from yurt.agent.task_runner.start import CannotStart, environment, in_network, task_spec
+from yurt.agent.task_runner.start import CannotStart, environment, in_network, task_spec, with_devices
 from yurt.agent.task_runner.states import as_dead, as_pending, as_revived, as_running, with_event
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import SYSTEM
@@ -379,6 +380,7 @@ class TaskRunner:
             attempt=attempt,
         )
         spec = in_network(msgspec.structs.replace(spec, announce=self._announce), self.network)
+        spec = with_devices(spec, self._device_files())
         self._record = msgspec.structs.replace(self._record, attempt=attempt, is_starting=True)
         self._save()
         self.node.db.flush()
@@ -388,6 +390,15 @@ class TaskRunner:
             self._record = msgspec.structs.replace(self._record, is_starting=False)
             event = task_events.driver_failure(self._now(), error=str(error))
             raise CannotStart(event, recoverable=error.recoverable) from error
+
+    def _device_files(self) -> tuple[TaskDevice, ...]:
+        """Those of the devices the task was given. Raises CannotStart when one went since it was named."""
+        given = self.alloc.resources.tasks.get(self.task.name)
+        try:
+            return self.node.devices.reservation((given.devices if given else None) or ()).files
+        except DeviceGone as error:
+            event = task_events.driver_failure(self._now(), error=str(error))
+            raise CannotStart(event, recoverable=True) from error
 
     async def _prestart(self) -> None:
         for hook in self._hooks:

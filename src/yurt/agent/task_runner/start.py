@@ -12,6 +12,7 @@ from yurt.agent.config_template.evaluate import evaluate_config
 from yurt.agent.drivers import (
     Driver,
     FsIsolation,
+    TaskDevice,
     TaskMount,
     TaskOwner,
     TaskPort,
@@ -129,6 +130,11 @@ def in_network(spec: TaskSpec, network: GroupNetwork | None) -> TaskSpec:
         hostname=network.hostname if network.namespace else "",
         mounts=(*spec.mounts, *names),
     )
+
+
+def with_devices(spec: TaskSpec, files: tuple[TaskDevice, ...]) -> TaskSpec:
+    """The start with the device files of what the task was given."""
+    return msgspec.structs.replace(spec, devices=files) if files else spec
 
 
 def _ports(alloc: ClientAlloc, task: Task) -> Iterator[TaskPort]:

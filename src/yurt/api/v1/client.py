@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
+
 from yurt.agent.node_meta import BadMetaKey, NodeMeta
 from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
@@ -271,9 +273,10 @@ class ClientHandlers:
 
     async def stats(self, call: Call) -> Answer:
         """/v1/client/stats."""
-        asked_node(self._deps, call, unknown_status=404)
+        agent = asked_node(self._deps, call, unknown_status=404)
         directory = self._deps.info.config.get("DataDir") or "/"
-        return Answer(body=await asyncio.to_thread(host_stats, directory))
+        stats = await asyncio.to_thread(host_stats, directory)
+        return Answer(body=replace(stats, device_stats=await agent.device_stats() or None))
 
     async def collect_all(self, call: Call) -> Answer:
         """/v1/client/gc."""

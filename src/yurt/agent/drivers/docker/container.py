@@ -98,7 +98,8 @@ def _host_config(spec: TaskSpec, config: DockerConfig, options: DockerOptions) -
         "CgroupnsMode": config.cgroupns,
         "ShmSize": config.shm_size,
         "OomScoreAdj": config.oom_score_adj or options.oom_score_adj,
-        "Runtime": config.runtime,
+        # Its runtime brings a GPU's files and libraries into the container, by the variables of the task.
+        "Runtime": config.runtime or (options.nvidia_runtime if spec.devices else ""),
         "GroupAdd": config.group_add,
         # A shared network has no hosts of its own in Docker; the agent writes the file instead.
         "ExtraHosts": () if mounts.has_own_hosts(spec, config) else config.extra_hosts,

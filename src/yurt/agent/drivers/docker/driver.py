@@ -135,9 +135,15 @@ class DockerDriver:
         await self._pauses.destroy(alloc_id)
 
     async def _body(self, spec: TaskSpec, config: DockerConfig, image_id: str) -> dict[str, Any]:
-        if self._has_swappiness is None:
+        if self._has_swappiness is None or spec.devices:
             info = await self._engine.get("/info", Info)
             self._has_swappiness = info.cgroup_version != "2"
+            wanted = self._options.nvidia_runtime
+            if spec.devices and not config.runtime and wanted not in (info.runtimes or {}):
+                raise DriverError(
+                    f'Docker has no runtime "{wanted}" for GPUs; '
+                    "install nvidia-container-toolkit on this node and restart Docker"
+                )
         facts = Facts(
             image_id=image_id,
             group_network=self._pauses.network_mode(spec.alloc_id) if spec.network_namespace else "",

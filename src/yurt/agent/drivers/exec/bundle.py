@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
-from yurt.agent.drivers.driver import TaskMount
+from yurt.agent.drivers.driver import TaskDevice, TaskMount
 from yurt.agent.drivers.exec.root import Bind
 from yurt.agent.launcher import Identity
 
 OCI_VERSION = "1.0.2"
 SHM_BYTES = 64 << 20
+# Who may use a device is decided by who has its file at all.
+_DEVICE_MODE = 0o666
 _NO_FILES = ["nosuid", "noexec", "nodev"]
 _KERNEL_MOUNTS: list[dict[str, Any]] = [
     {"destination": "/proc", "type": "proc", "source": "proc", "options": _NO_FILES},
@@ -41,6 +44,31 @@ _MASKED = ["/proc/kcore", "/sys/firmware"]
 _READONLY = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"]
 
 
+class DeviceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A character device in the container, and what may be done with it."""
+
+    path: str
+    major: int
+    minor: int
+    access: str
+
+    @property
+    def rule(self) -> str:
+        """As control groups of version 1 have it."""
+        return f"c {self.major}:{self.minor} {self.access}"
+
+
+def device_file(device: TaskDevice) -> DeviceFile:
+    """Look a device of the host up. Raises OSError."""
+    found = os.stat(device.path)
+    return DeviceFile(
+        path=device.path,
+        major=os.major(found.st_rdev),
+        minor=os.minor(found.st_rdev),
+        access=device.permissions,
+    )
+
+
 class Container(msgspec.Struct, frozen=True, kw_only=True):
     """One command in a root of its own. `cgroups_path` empty leaves it in the runtime's own groups."""
 
@@ -56,6 +84,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     own_ipc: bool = True
     network_namespace: str = ""
     hostname: str = ""
+    devices: tuple[DeviceFile, ...] = ()
     cgroups_path: str = ""
     cpus: str = ""
     binds_recursively_readonly: bool = True
@@ -113,9 +142,25 @@ def _linux(container: Container) -> dict[str, Any]:
     if container.hostname:
         namespaces.append({"type": "uts"})
     linux: dict[str, Any] = {"namespaces": namespaces, "maskedPaths": _MASKED, "readonlyPaths": _READONLY}
+    if container.devices:
+        linux["devices"] = [
+            {
+                "path": device.path,
+                "type": "c",
+                "major": device.major,
+                "minor": device.minor,
+                "fileMode": _DEVICE_MODE,
+            }
+            for device in container.devices
+        ]
     if container.cgroups_path:
         # The limits are in the groups already; runtimes add the devices of every container to the rule.
-        resources: dict[str, Any] = {"devices": [{"allow": False, "access": "rwm"}]}
+        rules: list[dict[str, Any]] = [{"allow": False, "access": "rwm"}]
+        rules += [
+            {"allow": True, "type": "c", "major": one.major, "minor": one.minor, "access": one.access}
+            for one in container.devices
+        ]
+        resources: dict[str, Any] = {"devices": rules}
         if container.cpus:
             resources["cpu"] = {"cpus": container.cpus}
         linux |= {"cgroupsPath": container.cgroups_path, "resources": resources}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -40,7 +41,14 @@ def pids_limit_default() -> int:
         return 0
 
 
-def container_groups(tree: CgroupTree, runtime: Runtime, spec: TaskSpec, *, pids_max: int) -> ContainerGroups:
+def container_groups(
+    tree: CgroupTree,
+    runtime: Runtime,
+    spec: TaskSpec,
+    *,
+    pids_max: int,
+    device_rules: Iterable[str] = (),
+) -> ContainerGroups:
     """The groups of a task's container. Where the machine has version 2, the runtime must be the one to
     attach the rule about devices, so the container is moved; in version 1 all is done beforehand.
     """
@@ -60,7 +68,7 @@ def container_groups(tree: CgroupTree, runtime: Runtime, spec: TaskSpec, *, pids
         return ContainerGroups(cgroups=_unjoined(plan), path=f"/{name}", cpus=cpus)
     if (mount / "devices").is_dir():
         group = f"{mount}/devices/{name}"
-        allowed = [(f"{group}/devices.allow", rule) for rule in (*_DEVICES, *_MORE_DEVICES)]
+        allowed = [(f"{group}/devices.allow", rule) for rule in (*_DEVICES, *_MORE_DEVICES, *device_rules)]
         plan = _with(plan, group, write=[(f"{group}/devices.deny", "a"), *allowed])
     return ContainerGroups(cgroups=plan, hidden=_hybrid_mount(mount))
 

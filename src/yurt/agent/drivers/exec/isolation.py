@@ -12,7 +12,7 @@ import msgspec
 from yurt.agent.drivers.cgroups import CgroupTree, find_cgroups
 from yurt.agent.drivers.context import DriverContext
 from yurt.agent.drivers.driver import DriverError, TaskMount, TaskSpec
-from yurt.agent.drivers.exec.bundle import Container, oci_config
+from yurt.agent.drivers.exec.bundle import Container, device_file, oci_config
 from yurt.agent.drivers.exec.groups import container_groups
 from yurt.agent.drivers.exec.inside import Entry, run_inside
 from yurt.agent.drivers.exec.inside_session import open_inside
@@ -122,7 +122,14 @@ class Isolation:
         path = find_in_root(command.command, spec.task_dir, [*binds, *mounted])
         if path is None:
             raise launch_error(f"file {command.command} not found under path {spec.task_dir}")
-        groups = container_groups(self._cgroups, runtime, spec, pids_max=self._options.pids_limit)
+        devices = tuple(device_file(device) for device in spec.devices)
+        groups = container_groups(
+            self._cgroups,
+            runtime,
+            spec,
+            pids_max=self._options.pids_limit,
+            device_rules=[device.rule for device in devices],
+        )
         options = self._options
         container = Container(
             root=spec.task_dir,
@@ -137,6 +144,7 @@ class Isolation:
             own_ipc=(command.ipc_mode or options.default_ipc_mode) == PRIVATE,
             network_namespace=spec.network_namespace,
             hostname=spec.hostname,
+            devices=devices,
             cgroups_path=groups.path,
             cpus=groups.cpus,
             binds_recursively_readonly=self._has_setattr,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from yurt.agent.task_runner.hook import HookFactory
 from yurt.agent.task_runner.hooks import (
     artifacts,
+    devices,
     dispatch_payload,
     identity,
     services,
@@ -21,6 +22,7 @@ HOOKS: tuple[HookFactory, ...] = (
     dispatch_payload.make,
     volumes.make,
     artifacts.make,
+    devices.make,
     template.make,
     services.make,
 )
