@@ -2,7 +2,8 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from typing import NamedTuple, TextIO
 
 from yurt.cli.command import Session
@@ -152,7 +153,9 @@ class _Reader(threading.Thread):
 
     def run(self) -> None:
         try:
-            self._copy(self._stream())
+            # Closed before the rest is asked for, as both use one connection.
+            with closing(self._stream()) as frames:
+                self._copy(frames)
             if self._follow and self._over.is_set():
                 self._copy(self._rest())
         except SdkError as error:
@@ -176,7 +179,7 @@ class _Reader(threading.Thread):
             for line in lines:
                 self._show(line)
 
-    def _stream(self) -> Iterator[Frame]:
+    def _stream(self) -> Generator[Frame, None, None]:
         tail = self._tail_lines
         stream = allocs.stream_logs(
             self._client,
