@@ -114,7 +114,7 @@ class Deps:
         self.info = info
         self.reload = reload
         self.metrics = Metrics()
-        self.events = EventBroker(server.context)
+        self.events = EventBroker(server.context, server.settings.event_batches_kept)
         self.started_at = server.clock.now_ns()
         # Names this server among others for as long as it runs.
         self.server_id = server.context.new_id()
