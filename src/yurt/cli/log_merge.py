@@ -47,11 +47,6 @@ class LogMerger:
         self._readers: dict[tuple[str, str, str], _Reader] = {}
         self._left_out = 0
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is being read."""
-        return not any(reader.is_alive() for reader in self._readers.values())
-
     def update(self, found: Iterable[AllocStub]) -> None:
         """Read the logs of tasks that have started, and finish those of tasks that have ended."""
         for alloc in sorted(found, key=lambda alloc: (alloc.create_index, alloc.name)):
@@ -61,7 +56,9 @@ class LogMerger:
                         self._update_task(alloc, task, state)
 
     def finish(self) -> None:
-        """Wait until everything that is being read has come to its end."""
+        """Read everything to its last byte, now that no task runs any more."""
+        for reader in self._readers.values():
+            reader.end()
         for reader in self._readers.values():
             reader.join()
 
@@ -147,7 +144,7 @@ class _Reader(threading.Thread):
         self._partial = b""
 
     def end(self) -> None:
-        if not self._over.is_set():
+        if self._follow and not self._over.is_set():
             self._over.set()
             self._client.transport.abort()
 
