@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from yurt.model.go_text import quoted
 from yurt.model.multi_error import nested
 from yurt.model.placement_rules import Affinity, Constraint, Spread
+from yurt.model.push_nodes import DECLARED_AS
 from yurt.model.regexp import BadRegexp, compile_regexp
 from yurt.model.versions import BadVersion, Dialect, parse_constraints
 
@@ -15,7 +16,7 @@ SPREAD_WEIGHT_MAX = 100
 PERCENT_MAX = 100
 
 _SETS = ("set_contains", "set_contains_all", "set_contains_any")
-_COMPARISONS = ("=", "==", "is", "!=", "not", "<", "<=", ">", ">=")
+_COMPARISONS = ("=", "==", "is", "!=", "not", "<", "<=", ">", ">=", DECLARED_AS)
 _PRESENCE = ("is_set", "is_not_set")
 _DISTINCT = ("distinct_hosts", "distinct_property")
 _NODE_TARGETS = frozenset(
@@ -27,7 +28,7 @@ _NODE_TARGETS = frozenset(
         "${node.pool}",
     }
 )
-_TARGET_PREFIXES = ("${attr.", "${meta.", "${device.")
+_TARGET_PREFIXES = ("${attr.", "${meta.", "${any.", "${device.")
 
 
 def constraints_errors(constraints: Sequence[Constraint] | None) -> list[str]:

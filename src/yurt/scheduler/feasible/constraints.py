@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yurt.model.placement_rules import Affinity, Constraint
+from yurt.model.push_nodes import DECLARED_AS
+from yurt.scheduler.feasible.push_nodes import nodes_that_say_nothing
 from yurt.scheduler.feasible.targets import is_literal, is_unique, target_column
 from yurt.scheduler.operands import DISTINCT_HOSTS, DISTINCT_PROPERTY, holds
 from yurt.state.columns import NodeColumns
@@ -43,6 +45,8 @@ def holds_on(columns: NodeColumns, rule: Constraint | Affinity) -> NDArray[np.bo
 
 
 def _judge(columns: NodeColumns, left: str, operand: str, right: str) -> NDArray[np.bool_]:
+    if operand == DECLARED_AS:
+        return _judge(columns, left, "=", right) | nodes_that_say_nothing(columns, left)
     if is_literal(left) and is_literal(right):
         return np.full(columns.size, holds(left, operand, right))
     if is_literal(right):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from yurt.model.group import TaskGroup
 from yurt.model.job import Job
 from yurt.model.placement_rules import Constraint
-from yurt.scheduler.feasible import devices, drivers, networks, secrets, volumes
+from yurt.model.push_nodes import suits_push_nodes
+from yurt.scheduler.feasible import devices, drivers, networks, push_nodes, secrets, volumes
 from yurt.scheduler.feasible.base import BaseSet, base_set
 from yurt.scheduler.feasible.constraints import escapes, holds_on, is_distinct, label
 from yurt.state.columns import NodeColumns
@@ -173,6 +174,7 @@ def feasibility(columns: NodeColumns, job: Job, group: TaskGroup) -> Feasibility
         None if network is None else (network.mode, tuple(networks.named_host_networks(network))),
         tuple(secrets.secret_providers(group)),
         tuple((group.volumes or {}).values()),
+        suits_push_nodes(group),
     )
     known: Feasibility | None = columns.ready_memo.get(key)
     if known is None:
@@ -191,6 +193,9 @@ def _rules(columns: NodeColumns, job: Job, group: TaskGroup) -> Iterator[Rule]:
     for rule in job.constraints or ():
         if not is_distinct(rule):
             yield Rule(label(rule), holds_on(columns, rule), Level.JOB, True, rule)
+    of_a_kind = push_nodes.nodes_for(columns, group)
+    if of_a_kind is not None:
+        yield Rule(push_nodes.LABEL, of_a_kind, Level.GROUP, True)
     for driver in sorted({task.driver for task in group.tasks}):
         yield Rule(drivers.LABEL, drivers.nodes_with_driver(columns, driver), Level.GROUP, False)
     for rule in group_constraints(group):

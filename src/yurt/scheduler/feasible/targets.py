@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from yurt.model.node import Node
+from yurt.model.push_nodes import NODE_ID_ATTRIBUTE, public_node_id
 from yurt.state.columns import NodeColumns
 
-_UNIQUE = ("${unique.", "${node.unique.", "${attr.unique.", "${meta.unique.")
-_ATTR, _META = "${attr.", "${meta."
+_UNIQUE = ("${unique.", "${node.unique.", "${attr.unique.", "${meta.unique.", "${any.unique.")
+_ATTR, _META, _ANY = "${attr.", "${meta.", "${any."
 
 
 class TargetColumn(NamedTuple):
@@ -40,7 +41,17 @@ def resolve(node: Node, target: str) -> str | None:
         return node.attributes.get(target[len(_ATTR) : -1])
     if target.startswith(_META) and target.endswith("}"):
         return (node.meta or {}).get(target[len(_META) : -1])
+    if target.startswith(_ANY) and target.endswith("}"):
+        return _attribute_or_meta(node, target[len(_ANY) : -1])
     return _plain(node, target)
+
+
+def _attribute_or_meta(node: Node, name: str) -> str | None:
+    """An attribute, or else metadata; every node has its id."""
+    if name == NODE_ID_ATTRIBUTE:
+        return public_node_id(node)
+    found = node.attributes.get(name)
+    return found if found is not None else (node.meta or {}).get(name)
 
 
 def _plain(node: Node, target: str) -> str | None:
