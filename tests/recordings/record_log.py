@@ -19,6 +19,7 @@ from tests.state.acl_history import acl_history
 from tests.state.builders import Cluster
 from tests.state.comparing import described
 from tests.state.entry_maker import EntryMaker, RandomChoices
+from tests.state.simple_history import simple_history
 from yurt.state.entries import Entry
 
 DIRECTORY = Path(__file__).parent
@@ -48,6 +49,7 @@ HISTORIES: dict[str, Callable[[], Cluster]] = {
     "log-v1": history,
     "log-v1-acl": acl_history,
     "log-v2": history,
+    "log-v1-simple": simple_history,
 }
 
 

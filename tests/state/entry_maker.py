@@ -22,6 +22,7 @@ from tests.state.builders import (
     some_resources,
 )
 from tests.state.secret_entry_maker import SecretEntries
+from tests.state.simple_entry_maker import SimpleEntryMaker
 from yurt.model.alloc import (
     CLIENT_COMPLETE,
     CLIENT_FAILED,
@@ -108,6 +109,7 @@ class EntryMaker:
         self._ids = 0
         self._acl = AclEntryMaker(self)
         self._secrets = SecretEntries(self)
+        self._simple = SimpleEntryMaker(self)
 
     def entry(self) -> entries.Entry:
         """One more entry, of a kind that is picked too."""
@@ -154,6 +156,7 @@ class EntryMaker:
             self.delete_node_pools,
             *self._acl.makers,
             *self._secrets.makers,
+            *self._simple.makers,
         )
 
     def register_node(self) -> entries.RegisterNode:

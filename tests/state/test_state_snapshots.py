@@ -8,8 +8,10 @@ import pytest
 from tests.state.acl_history import acl_history, an_id
 from tests.state.builders import Cluster, a_job, a_node, an_eval, key, node_id
 from tests.state.comparing import assert_same_state
+from tests.state.simple_history import simple_history
 from yurt.model.wire import AllocID
 from yurt.state.acl import secret_key
+from yurt.state.entries import DeregisterNodes
 from yurt.state.snapshot import (
     ROWS_PER_CHUNK,
     SNAPSHOT_FORMAT,
@@ -73,6 +75,21 @@ def test_who_may_do_what_is_saved_and_restored() -> None:
     assert restored.acl.tokens.with_secret(secret_key(an_id(30))) == state.acl.tokens[an_id(20)]
     assert restored.acl.tokens.with_secret(secret_key(an_id(31))) is None
     assert restored.acl.roles.named("role-0") == state.acl.roles[an_id(10)]
+
+
+def test_templates_and_deliveries_are_saved_and_restored() -> None:
+    state = simple_history().state
+    restored = load(dump(state))
+    assert_same_state(state, restored)
+    (node,) = restored.nodes
+    assert [delivery.alloc_id for delivery in restored.deliveries.of_node(node.id)] == ["a1", "a2"]
+
+
+def test_deliveries_go_with_their_node() -> None:
+    cluster = simple_history()
+    (node,) = cluster.state.nodes
+    cluster.apply(DeregisterNodes(at=cluster.now, node_ids=(node.id,)))
+    assert list(cluster.state.deliveries) == []
 
 
 def test_loading_leaves_no_news() -> None:

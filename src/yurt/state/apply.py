@@ -20,8 +20,10 @@ from yurt.state.apply_operator import apply_operator_entry
 from yurt.state.apply_plans import PlanOutcome, commit_plan
 from yurt.state.apply_reports import report_allocs, set_desired_transitions
 from yurt.state.apply_secrets import apply_secret_entry
+from yurt.state.apply_simple import apply_simple_entry
 from yurt.state.entries import OperatorEntry
 from yurt.state.secret_entries import SecretEntry
+from yurt.state.simple_entries import SimpleEntry
 from yurt.state.state import State
 
 Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | bool | None
@@ -82,7 +84,9 @@ def _apply(state: State, index: int, entry: entries.Entry) -> Outcome:
     return outcome
 
 
-def _apply_rest(state: State, index: int, entry: OperatorEntry | SecretEntry) -> Outcome:
+def _apply_rest(state: State, index: int, entry: OperatorEntry | SecretEntry | SimpleEntry) -> Outcome:
     if isinstance(entry, SecretEntry):
         return apply_secret_entry(state, index, entry)
+    if isinstance(entry, SimpleEntry):
+        return apply_simple_entry(state, index, entry)
     return apply_operator_entry(state, index, entry)

@@ -134,6 +134,7 @@ def deregister_nodes(state: State, index: int, entry: DeregisterNodes) -> None:
     """Forget nodes."""
     for node_id in entry.node_ids:
         state.nodes.delete(node_id, index)
+        state.deliveries.drop_node(node_id, index)
     upsert_evals(state, index, entry.evals)
 
 

@@ -23,6 +23,7 @@ from yurt.model.wire import AllocID, DeploymentID, EvalID, Nanoseconds, NodeID
 from yurt.state.acl_entries import AclEntry
 from yurt.state.entry_base import EntryBase
 from yurt.state.secret_entries import SecretEntry
+from yurt.state.simple_entries import SimpleEntry
 
 
 class RegisterNode(EntryBase, frozen=True, kw_only=True):
@@ -316,6 +317,7 @@ Entry: TypeAlias = (
     | SetDesiredTransitions
     | RecordPeriodicLaunch
     | DeploymentEntry
+    | SimpleEntry
     | OperatorEntry
     | SecretEntry
 )

@@ -18,6 +18,7 @@ from yurt.model.alloc import (
 )
 from yurt.model.allocated import AllocatedResources
 from yurt.model.autopilot import AutopilotConfiguration
+from yurt.model.deliveries import Delivery
 from yurt.model.deployment import Deployment
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import Job, JobKey
@@ -32,6 +33,7 @@ from yurt.model.root_key import RootKey
 from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
+from yurt.model.simple.templates import JobTemplate
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state.acl_snapshot import acl_readers, acl_tables
 from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATION_KEY, State
@@ -150,6 +152,8 @@ def dump(state: State) -> Iterator[bytes]:
         ("services", state.services.rows()),
         *((table.name, table.rows()) for table in acl_tables(state.acl)),
         ("root-keys", state.root_keys.rows()),
+        ("job-templates", state.job_templates.rows()),
+        ("deliveries", state.deliveries.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -262,6 +266,8 @@ class _Loader:
             "services": (_rows_of(ServiceRegistration), self._services),
             **{name: (_rows_of(kind), put) for name, (kind, put) in acl_readers(state.acl).items()},
             "root-keys": (_rows_of(RootKey), self._root_keys),
+            "job-templates": (_rows_of(JobTemplate), self._job_templates),
+            "deliveries": (_rows_of(Delivery), self._deliveries),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -332,6 +338,14 @@ class _Loader:
     def _root_keys(self, rows: list[RootKey]) -> None:
         for row in rows:
             self._state.root_keys.put(row.key_id, row, row.modify_index)
+
+    def _job_templates(self, rows: list[JobTemplate]) -> None:
+        for row in rows:
+            self._state.job_templates.put(row.template_id, row, row.modify_index)
+
+    def _deliveries(self, rows: list[Delivery]) -> None:
+        for row in rows:
+            self._state.deliveries.put(row.alloc_id, row, row.modify_index)
 
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
@@ -407,4 +421,6 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.services,
         *acl_tables(state.acl),
         state.root_keys,
+        state.job_templates,
+        state.deliveries,
     )

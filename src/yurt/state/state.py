@@ -12,10 +12,12 @@ from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
 from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.simple.templates import JobTemplate, TemplateID
 from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NAMESPACE, DEFAULT_NODE_POOL, NodeID
 from yurt.state.acl import Acl
 from yurt.state.allocs import Allocs
 from yurt.state.columns import NodeColumns
+from yurt.state.deliveries import Deliveries
 from yurt.state.deployments import Deployments
 from yurt.state.evals import Evals
 from yurt.state.jobs import Jobs, JobSummaries
@@ -67,6 +69,8 @@ class State:
         self.services = Services(self.watches)
         self.acl = Acl(self.watches)
         self.root_keys = RootKeys(self.watches)
+        self.job_templates: Table[TemplateID, JobTemplate] = Table("job-templates", self.watches)
+        self.deliveries = Deliveries(self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()
