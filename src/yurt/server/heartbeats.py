@@ -24,20 +24,33 @@ class HeartbeatTimers:
         self._grace_s = grace_s
         self._max_per_second = max_per_second
         self._deadlines: dict[NodeID, float] = {}
+        self._heard: dict[NodeID, float] = {}
+
+    def silent_s(self, node_id: NodeID, *, now: float) -> float | None:
+        """For how long a node has been silent; None if it was not heard from yet."""
+        heard = self._heard.get(node_id)
+        return now - heard if heard is not None else None
 
     def beat(self, node_id: NodeID, *, now: float) -> float:
         """Note a sign of life; returns the seconds until the next one is due."""
         ttl = max(self._min_ttl_s, len(self._deadlines) / self._max_per_second)
         self._deadlines[node_id] = now + ttl + self._grace_s
+        self._heard[node_id] = now
         return ttl
 
     def expect(self, node_id: NodeID, *, now: float, within_s: float) -> None:
         """Give a node whose last beat is not known some time to be heard."""
         self._deadlines.setdefault(node_id, now + within_s)
 
+    def allow(self, node_id: NodeID, *, now: float, silence_s: float) -> None:
+        """Note a sign of life of a node that may be silent for a time of its own."""
+        self._deadlines[node_id] = now + silence_s
+        self._heard[node_id] = now
+
     def forget(self, node_id: NodeID) -> None:
         """Stop expecting a node."""
         self._deadlines.pop(node_id, None)
+        self._heard.pop(node_id, None)
 
     def take_silent(self, *, now: float) -> list[NodeID]:
         """The nodes whose time has run out; they are forgotten until they beat again."""

@@ -26,6 +26,7 @@ from yurt.server.broker import DELIVERY_LIMIT, FAILED_QUEUE, Broker, Delivery
 from yurt.server.commands.nodes import NodeCommands
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
+from yurt.server.push.deliverer import Deliverer
 from yurt.server.settings import ServerSettings
 from yurt.server.watchers.core_gc import watch_garbage
 from yurt.server.watchers.deployments import watch_deployments
@@ -57,6 +58,7 @@ class Leader:
         worker: Worker,
         heartbeats: HeartbeatTimers,
         nodes: NodeCommands,
+        deliverer: Deliverer,
         settings: ServerSettings,
     ) -> None:
         self._context = context
@@ -65,6 +67,7 @@ class Leader:
         self._worker = worker
         self._heartbeats = heartbeats
         self._nodes = nodes
+        self._deliverer = deliverer
         self.blocked = BlockedEvals(self._enqueue)
         self._tidy = asyncio.Event()
         worker.settled = self._tidy.set
@@ -109,6 +112,7 @@ class Leader:
             duties.create_task(self._watch_broker(), name="watch-broker")
             duties.create_task(self._watch_heartbeats(), name="watch-heartbeats")
             duties.create_task(self._retry_conflicts(), name="retry-conflicts")
+            duties.create_task(self._deliverer.run(), name="deliveries")
             duties.create_task(watch_deployments(self._context), name="watch-deployments")
             duties.create_task(watch_drains(self._context), name="watch-drains")
             duties.create_task(watch_periodic_jobs(self._context), name="watch-periodic-jobs")

@@ -27,6 +27,9 @@ from yurt.server.heartbeats import HeartbeatTimers
 from yurt.server.identities import Identities
 from yurt.server.leader import Leader
 from yurt.server.plan_applier import PlanApplier
+from yurt.server.push.client import PushClient
+from yurt.server.push.deliverer import Deliverer
+from yurt.server.push.nodes import PushNodes
 from yurt.server.restore import restore
 from yurt.server.settings import ServerSettings
 from yurt.server.snapshots import STATE_KIND, Snapshotter
@@ -67,7 +70,7 @@ class Server:
         self.keyring = KeyringCommands(self.context)
         self._broker = Broker(self.context.new_id)
         self._applier = PlanApplier(self.committer, clock, self.context.new_id)
-        heartbeats = HeartbeatTimers(
+        self.heartbeats = heartbeats = HeartbeatTimers(
             min_ttl_s=settings.min_heartbeat_ttl_s,
             grace_s=settings.heartbeat_grace_s,
             max_per_second=settings.max_heartbeats_per_second,
@@ -78,8 +81,14 @@ class Server:
         self.jobs = JobCommands(self.context)
         self.nodes = NodeCommands(self.context, heartbeats, self.identities)
         self.fleets = FleetCommands(self.context, self.nodes, heartbeats)
+        deliverer = Deliverer(self.context, PushClient())
+        self.push_nodes = PushNodes(
+            self.context, self.nodes, heartbeats, deliverer, datacenter=settings.datacenter
+        )
         self._worker = Worker(self.context, self._broker, self._applier)
-        self._leader = Leader(self.context, self._broker, self._worker, heartbeats, self.nodes, settings)
+        self._leader = Leader(
+            self.context, self._broker, self._worker, heartbeats, self.nodes, deliverer, settings
+        )
         self._worker.reblock = self._leader.blocked.block
         self.snapshots: Snapshotter | None = None
         self.started = asyncio.Event()
