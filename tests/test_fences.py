@@ -59,10 +59,12 @@ MAY_SEE: dict[str, set[str]] = {
         "rehearsal",
         "scheduler",
         "server",
+        "simple_listeners",
         "start_banner",
         "state",
         "version",
     },
+    "simple_listeners": {"api", "config", "observe"},
 }
 # Simulations see everything, and nobody sees them.
 SEES_ALL = {"sim"}

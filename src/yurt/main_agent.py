@@ -24,6 +24,8 @@ from yurt.api.deps import AgentInfo, Deps
 from yurt.api.http_server import HttpServer, bind
 from yurt.api.internal.rpc import rpc_routes
 from yurt.api.routes import RouteTable
+from yurt.api.simple.app import SimpleApp
+from yurt.api.simple.table import simple_routes
 from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
@@ -38,7 +40,8 @@ from yurt.observe.logger import get_logger
 from yurt.rehearsal import rehearse
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
-from yurt.server.settings import AclSettings, SearchLimits, ServerSettings
+from yurt.server.settings import AclSettings, ServerSettings
+from yurt.simple_listeners import SERVER_SETTING, simple_sockets
 from yurt.start_banner import banner
 
 if TYPE_CHECKING:
@@ -94,6 +97,7 @@ class _Agent:
         self._tls = load_tls(config, self._clock)
         self._http: HttpServer | None = None
         self._rpc: HttpServer | None = None
+        self._simple: list[HttpServer] = []
         self._link: HttpServerLink | None = None
         self._renewal: asyncio.Task[None] | None = None
 
@@ -120,14 +124,13 @@ class _Agent:
             duties: list[Awaitable[None]] = []
             if server is not None:
                 duties.append(server.run())
-                app = HttpApp(
-                    v1_routes(
-                        Deps(server, node_agent, self._info(server), self._rng, reload=self._on_hangup)
-                    ),
-                    extra_headers=config.http_api_response_headers,
-                )
+                deps = Deps(server, node_agent, self._info(server), self._rng, reload=self._on_hangup)
+                app = HttpApp(v1_routes(deps), extra_headers=config.http_api_response_headers)
                 self._http = HttpServer(app, http_sockets, tls=self._tls.http)
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
+                duties += self._serve_simple(
+                    parts, simple_routes(deps), config.simple_api.port, SERVER_SETTING
+                )
                 rpc = HttpApp(
                     rpc_routes(server.nodes, server.fleets, callers=lambda: self._config.rpc_callers)
                 )
@@ -143,6 +146,24 @@ class _Agent:
             await self._until_stopped(duties)
         logger.info("agent.stopped")
         return 0
+
+    def _serve_simple(
+        self, parts: contextlib.AsyncExitStack, table: RouteTable, port: int, setting: str
+    ) -> list[Awaitable[None]]:
+        """Serve a part of the simple dialect, if it is on and its port is free."""
+        sockets = simple_sockets(self._config, port, setting)
+        for sock in sockets:
+            parts.callback(sock.close)
+        app = SimpleApp(
+            table,
+            allowed_origins=self._config.simple_api.allowed_origins,
+            open_reads=self._config.dev,
+        )
+        if not sockets:
+            return []
+        server = HttpServer(app, sockets, tls=self._tls.http)
+        self._simple.append(server)
+        return [server.serve(self._stop, STOP_GRACE_S)]
 
     async def _until_stopped(self, duties: list[Awaitable[None]]) -> None:
         """Run all duties until told to stop; one that fails ends the agent with its error."""
@@ -232,6 +253,8 @@ class _Agent:
         for server, tls in ((self._http, self._tls.http), (self._rpc, self._tls.rpc)):
             if server is not None:
                 await server.renew_tls(tls)
+        for simple in self._simple:
+            await simple.renew_tls(self._tls.http)
 
 
 def _with_temporary_data_dir(config: AgentConfig, cleanup: contextlib.ExitStack) -> AgentConfig:
@@ -268,16 +291,6 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
             nodes=nanoseconds(server.node_gc_threshold_s),
         ),
         job_max_count=server.job_max_count,
-        job_priority_default=server.job_default_priority,
-        job_priority_max=server.job_max_priority,
-        job_source_bytes_max=server.job_max_source_bytes,
-        event_batches_kept=server.event_buffer_size,
-        search=SearchLimits(
-            is_fuzzy=server.search.fuzzy_enabled,
-            ids_max=server.search.limit_query,
-            names_max=server.search.limit_results,
-            text_length_min=server.search.min_term_length,
-        ),
         acl=AclSettings(
             is_enabled=config.acl.enabled,
             token_ttl=TokenLimits(

@@ -62,7 +62,7 @@ class RealAgent:
         self._tls = tls
         # The ACL token that calls carry.
         self.token = ""
-        self.http_port, self.rpc_port, simple, simple_agent = _free_ports(4)
+        self.http_port, self.rpc_port, self.simple_port, self.simple_agent_port = _free_ports(4)
         self._client = client
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: http.client.HTTPConnection | None = None
@@ -83,8 +83,8 @@ ports {{
   rpc  = {self.rpc_port}
 }}
 simple_api {{
-  port       = {simple}
-  agent_port = {simple_agent}
+  port       = {self.simple_port}
+  agent_port = {self.simple_agent_port}
 }}
 server {{
   enabled = true

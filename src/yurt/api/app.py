@@ -49,6 +49,14 @@ class HttpApp:
             response.headers[name] = value
         await response(scope, receive, send)
 
+    def failure(self, status: int, text: str) -> Answer:
+        """Say what is wrong."""
+        return text_answer(status, text)
+
+    def status(self, error: YurtError) -> int:
+        """The status that an operating error is answered with."""
+        return status_of(error)
+
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
         path = scope["path"]
         target = _cleaned(path)
@@ -125,17 +133,17 @@ class HttpApp:
         handler = route.handlers.get(call.method)
         if handler is None:
             status, text = route.wrong_method
-            return text_answer(status, text) if text else Answer(body=b"", status=status, content_type="")
+            return self.failure(status, text) if text else Answer(body=b"", status=status, content_type="")
         try:
             self._check_region(route, call)
             if self.table.authority is None:
                 return await handler(call)
             return await self._controlled(self.table.authority, route, call, handler)
         except YurtError as error:
-            return text_answer(status_of(error), str(error))
+            return self.failure(self.status(error), str(error))
         except Exception:
             logger.exception("request.failed", method=call.method, path=call.url_path)
-            return text_answer(500, INTERNAL_ERROR)
+            return self.failure(500, INTERNAL_ERROR)
 
     async def _controlled(self, authority: Authority, route: Route, call: Call, handler: Handler) -> Answer:
         """Have a handler answer a caller that may call it."""
@@ -154,7 +162,7 @@ class HttpApp:
             return render(answer, call)
         except Exception:
             logger.exception("answer.failed", method=call.method, path=call.url_path)
-            return render(text_answer(500, INTERNAL_ERROR), call)
+            return render(self.failure(500, INTERNAL_ERROR), call)
 
     def _check_region(self, route: Route, call: Call) -> None:
         if not route.is_local and call.region not in ("", self.table.region):

@@ -36,6 +36,7 @@ TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 
 TOKEN_HEADER = "x-nomad-token"  # noqa: S105 (the name of a header)
+TOKEN_HEADERS = (TOKEN_HEADER, "x-yurt-token")
 _BEARER = "bearer"
 
 
@@ -99,9 +100,10 @@ class Call:
     @property
     def secret(self) -> str:
         """The token that was sent; empty without one."""
-        given = self._request.headers.get(TOKEN_HEADER, "").strip()
-        if given:
-            return given
+        for name in TOKEN_HEADERS:
+            given = self._request.headers.get(name, "").strip()
+            if given:
+                return given
         scheme, _, rest = self._request.headers.get("authorization", "").strip().partition(" ")
         words = rest.split()
         return words[0] if scheme.lower() == _BEARER and words else ""

@@ -2,8 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TextIO
 
 from yurt.cli.command import Session
@@ -47,6 +46,11 @@ class LogMerger:
         self._readers: dict[tuple[str, str, str], _Reader] = {}
         self._left_out = 0
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being read."""
+        return not any(reader.is_alive() for reader in self._readers.values())
+
     def update(self, found: Iterable[AllocStub]) -> None:
         """Read the logs of tasks that have started, and finish those of tasks that have ended."""
         for alloc in sorted(found, key=lambda alloc: (alloc.create_index, alloc.name)):
@@ -56,9 +60,7 @@ class LogMerger:
                         self._update_task(alloc, task, state)
 
     def finish(self) -> None:
-        """Read everything to its last byte, now that no task runs any more."""
-        for reader in self._readers.values():
-            reader.end()
+        """Wait until everything that is being read has come to its end."""
         for reader in self._readers.values():
             reader.join()
 
@@ -144,15 +146,13 @@ class _Reader(threading.Thread):
         self._partial = b""
 
     def end(self) -> None:
-        if self._follow and not self._over.is_set():
+        if not self._over.is_set():
             self._over.set()
             self._client.transport.abort()
 
     def run(self) -> None:
         try:
-            # Closed before the rest is asked for, as both use one connection.
-            with closing(self._stream()) as frames:
-                self._copy(frames)
+            self._copy(self._stream())
             if self._follow and self._over.is_set():
                 self._copy(self._rest())
         except SdkError as error:
@@ -176,7 +176,7 @@ class _Reader(threading.Thread):
             for line in lines:
                 self._show(line)
 
-    def _stream(self) -> Generator[Frame, None, None]:
+    def _stream(self) -> Iterator[Frame]:
         tail = self._tail_lines
         stream = allocs.stream_logs(
             self._client,
