@@ -26,9 +26,11 @@ from yurt.model.client_protocol import (
     SignIdentities,
     SignNodeIdentity,
     UpdateAllocs,
+    VariablesFound,
     WatchAllocs,
     WatchPrevious,
     WatchServices,
+    WatchVariables,
 )
 from yurt.model.node import Node
 from yurt.model.service_registration import ServiceRegistration
@@ -146,6 +148,12 @@ class FakeServers:
             if {service.id: service.modify_index for service in found} != request.known:
                 return ServicesFound(index=self._index, services=found)
             await self._news.wait()
+
+    async def watch_variables(self, request: WatchVariables) -> VariablesFound:
+        self._check()
+        if request.known is not None:
+            await asyncio.Event().wait()
+        return VariablesFound(index=self._index)
 
     async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
         self._check()

@@ -59,7 +59,9 @@ class ScenarioPlayer:
         return self._agent.wait_for(path, is_so, SETTLE_TIMEOUT_S)
 
     def clear(self) -> None:
-        """Purge every job, so that the next scenario starts on an empty cluster."""
+        """Purge every job and variable, so that the next scenario starts on an empty cluster."""
+        for variable in self._agent.call("GET", "/v1/vars").json:
+            self._agent.call("DELETE", f"/v1/var/{variable['Path']}")
         for job in self._agent.call("GET", "/v1/jobs").json:
             self._agent.call("DELETE", f"/v1/job/{urllib.parse.quote(job['ID'], safe='')}?purge=true")
         self.wait("/v1/jobs", lambda found: not found)
@@ -179,6 +181,8 @@ _VOLATILE = (
     (r"(periodic|dispatch)-\d{10}(-ID)?", r"\1-SUFFIX"),
     (r"(?i)(index\"?:?|check-index|index +=|state value) [1-9]\d*", r"\1 N"),
     (r"(Time\"?:?) \d{19}", r"\1 NS"),
+    (r"(_time +=) \d{19}", r"\1 NS"),
+    (r"(index \(|check-index=)[1-9]\d*", r"\1N"),
     (r"\b\d+\.\d+\.\d+\.\d+:\d{4,5}", "HOST:PORT"),
     (r"/home/me/jobs|/\S+(?=/missing)", "CWD"),
     (r"stat /\S*/UUID/", "stat ALLOC/"),

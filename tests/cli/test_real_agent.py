@@ -34,6 +34,7 @@ SCENARIOS = (
     "operator",
     "service",
     "usage",
+    "var",
     # Last, as a node remembers its drains.
     "node-drain",
 )

@@ -23,7 +23,7 @@ def tables(state: State) -> tuple[Table[Any, Any], ...]:
     """Every table of a State."""
     owners = (state, state.acl)
     found = tuple(part for owner in owners for part in vars(owner).values() if isinstance(part, Table))
-    assert len(found) == 25, "a table was added: snapshots and these tests must know it"
+    assert len(found) == 26, "a table was added: snapshots and these tests must know it"
     return found
 
 
@@ -51,6 +51,8 @@ def assert_same_state(first: State, second: State) -> None:
     for node in first.nodes:
         assert first.allocs.of_node(node.id) == second.allocs.of_node(node.id)
         assert first.allocs.claims.of(node.id) == second.allocs.claims.of(node.id)
+    for namespace in {variable.namespace for variable in first.variables}:
+        assert first.variables.bytes_of(namespace) == second.variables.bytes_of(namespace)
     assert described_columns(first.columns) == described_columns(second.columns)
 
 
@@ -66,6 +68,9 @@ def assert_counts_agree(state: State) -> None:
         own = [one for one in evals if JobKey(one.namespace, one.job_id) == key]
         assert state.evals.of_job(key) == own
         assert state.evals.open_of_job(key) == [one for one in own if not one.is_terminal]
+    for namespace in {variable.namespace for variable in state.variables}:
+        own_bytes = sum(len(one.data) for one in state.variables if one.namespace == namespace)
+        assert state.variables.bytes_of(namespace) == own_bytes
     for service in state.services:
         assert not state.allocs[service.alloc_id].is_client_terminal
         assert service in state.services.of_alloc(service.alloc_id)

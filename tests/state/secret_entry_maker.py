@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
 from yurt.model.root_key import KEY_ACTIVE, KEY_INACTIVE, KEY_PREPUBLISHED, RootKey
+from yurt.model.variable import Variable, VariableLock
 from yurt.state import secret_entries as entries
 
 if TYPE_CHECKING:
@@ -28,6 +31,12 @@ class SecretEntries:
             self.set_root_key_state,
             self.delete_root_key,
             self.set_node_identity_key,
+            self.put_variable,
+            self.put_variable,
+            self.delete_variable,
+            self.lock_variable,
+            self.unlock_variable,
+            self.rekey_variables,
         )
 
     def upsert_root_key(self) -> entries.UpsertRootKey:
@@ -52,6 +61,58 @@ class SecretEntries:
         return entries.SetNodeIdentityKey(
             at=self._now, node_id=self._owner.some_node_id(), key_id=self._some_key()
         )
+
+    def put_variable(self) -> entries.PutVariable:
+        variable, stored = self._variable()
+        return entries.PutVariable(
+            at=self._now,
+            variable=variable,
+            lock_id=self._pick(("", self._lock_id(stored))),
+            check_index=self._pick((None, None, stored.modify_index if stored else 0, 10**6)),
+        )
+
+    def delete_variable(self) -> entries.DeleteVariable:
+        variable, stored = self._variable()
+        return entries.DeleteVariable(
+            at=self._now,
+            namespace=variable.namespace,
+            path=variable.path,
+            lock_id=self._lock_id(stored),
+            check_index=self._pick((None, 0)),
+        )
+
+    def lock_variable(self) -> entries.LockVariable:
+        variable, _ = self._variable()
+        lock = VariableLock(id=self._owner.new_id("lock"), ttl=1, lock_delay=2)
+        keeps_items = self._pick((True, False))
+        return entries.LockVariable(
+            at=self._now, variable=replace(variable, lock=lock), keeps_items=keeps_items
+        )
+
+    def unlock_variable(self) -> entries.UnlockVariable:
+        variable, stored = self._variable()
+        lock_id = self._pick((self._lock_id(stored), "another"))
+        return entries.UnlockVariable(
+            at=self._now, namespace=variable.namespace, path=variable.path, lock_id=lock_id
+        )
+
+    def rekey_variables(self) -> entries.RekeyVariables:
+        chosen = self._owner.choices.some(self._owner.cluster.state.variables.rows())
+        anew = tuple(replace(one, key_id="another", data=one.data + b"!") for one in chosen)
+        return entries.RekeyVariables(at=self._now, variables=anew)
+
+    def _variable(self) -> tuple[Variable, Variable | None]:
+        """A variable to be written, and what is stored in its place."""
+        made = Variable(
+            namespace=self._pick(("default", "team-a")),
+            path=self._pick(("app/db", "nomad/jobs/web")),
+            key_id=self._some_key(),
+            data=self._pick((b"one", b"another")),
+        )
+        return made, self._owner.cluster.state.variables.get(made.key)
+
+    def _lock_id(self, stored: Variable | None) -> str:
+        return stored.lock.id if stored is not None and stored.lock is not None else ""
 
     def _some_key(self) -> str:
         return self._pick(("unknown", *(key.key_id for key in self._owner.cluster.state.root_keys)))

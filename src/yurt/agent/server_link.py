@@ -27,9 +27,11 @@ from yurt.model.client_protocol import (
     SignIdentities,
     SignNodeIdentity,
     UpdateAllocs,
+    VariablesFound,
     WatchAllocs,
     WatchPrevious,
     WatchServices,
+    WatchVariables,
 )
 from yurt.model.times import SECOND_NS
 
@@ -97,6 +99,9 @@ class ServerLink(Protocol):
     async def watch_services(self, request: WatchServices) -> ServicesFound:
         """Wait, at most `request.wait`, for services to differ from what is known."""
 
+    async def watch_variables(self, request: WatchVariables) -> VariablesFound:
+        """Wait, at most `request.wait`, for variables to differ from what is known."""
+
     async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
         """Get tokens for tasks of this node."""
 
@@ -126,6 +131,7 @@ class HttpServerLink:
         self._allocs_updated = msgspec.msgpack.Decoder(AllocsUpdated)
         self._services_changed = msgspec.msgpack.Decoder(ServicesChanged)
         self._services_found = msgspec.msgpack.Decoder(ServicesFound)
+        self._variables_found = msgspec.msgpack.Decoder(VariablesFound)
         self._identities_signed = msgspec.msgpack.Decoder(IdentitiesSigned)
         self._signed_identity = msgspec.msgpack.Decoder(SignedIdentity)
         self._previous_alloc = msgspec.msgpack.Decoder(PreviousAlloc)
@@ -173,6 +179,11 @@ class HttpServerLink:
     def renew_tls(self, tls: ssl.SSLContext | None) -> None:
         """Use `tls` for new connections; those that are open go on as they are."""
         self._tls = tls
+
+    async def watch_variables(self, request: WatchVariables) -> VariablesFound:
+        """Wait, at most `request.wait`, for variables to differ from what is known."""
+        timeout_s = request.wait / SECOND_NS + WATCH_GRACE_S
+        return await self._call("watch-variables", request, self._variables_found, timeout_s=timeout_s)
 
     async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
         """Get tokens for tasks of this node."""

@@ -215,3 +215,40 @@ class SignNodeIdentity(_Message, frozen=True, kw_only=True):
 
     node_id: NodeID
     secret_id: str
+
+
+class WatchVariables(_Message, frozen=True, kw_only=True):
+    """Ask, for a task of the node, for a variable, or with `is_prefix` for all whose paths begin so.
+
+    What the task may not read is not there. The answer comes once it differs from `known`, which is path →
+    `modify_index`, or after `wait`; None asks for an answer at once.
+    """
+
+    node_id: NodeID
+    secret_id: str
+    alloc_id: AllocID
+    task: str
+    namespace: str
+    path: str
+    is_prefix: bool = False
+    wait: Nanoseconds = 0
+    known: dict[str, int] | None = None
+
+
+class ClientVariable(_Message, frozen=True, kw_only=True):
+    """A variable in clear; lists have no items."""
+
+    namespace: str
+    path: str
+    items: dict[str, str] = {}
+    create_index: int = 0
+    modify_index: int = 0
+    create_time: Nanoseconds = 0
+    modify_time: Nanoseconds = 0
+
+
+class VariablesFound(_Message, frozen=True, kw_only=True):
+    """All variables asked for, changed or not."""
+
+    index: int
+    variables: tuple[ClientVariable, ...] = ()

@@ -151,9 +151,15 @@ class Authority:
             if self.verify_identity is not None
             else None
         )
+        if claims is None:
+            raise TokenRefused
+        return self.workload(claims)
+
+    def workload(self, claims: IdentityClaims) -> Caller:
+        """A workload that is who it says. Raises TokenRefused once its allocation is over."""
         state = self._context.state
-        alloc = state.allocs.get(AllocID(claims.alloc_id)) if claims is not None else None
-        if claims is None or alloc is None or alloc.is_terminal:
+        alloc = state.allocs.get(AllocID(claims.alloc_id))
+        if alloc is None or alloc.is_terminal:
             raise TokenRefused
         applying = [policy for policy in state.acl.policies if applies_to(policy.job_acl, claims)]
         return Caller(

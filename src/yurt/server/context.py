@@ -9,6 +9,7 @@ from yurt.clock import Clock
 from yurt.scheduler.ids import new_id
 from yurt.server.committer import Committer
 from yurt.server.keyring import Keyring
+from yurt.server.variable_locks import VariableLocks
 from yurt.server.wrapping_key import WrappingKey
 from yurt.state.state import State
 
@@ -30,6 +31,8 @@ class ServerContext:
         self.clock = clock
         self.region = region
         self.rng = rng
+        # When locks of variables end; known to whoever leads.
+        self.variable_locks = VariableLocks()
         self.keyring = Keyring(lambda: committer.state, wrapping or WrappingKey.made_up())
 
     @property

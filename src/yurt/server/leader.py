@@ -32,6 +32,8 @@ from yurt.server.watchers.core_gc import watch_garbage
 from yurt.server.watchers.deployments import watch_deployments
 from yurt.server.watchers.drains import watch_drains
 from yurt.server.watchers.periodic import watch_periodic_jobs
+from yurt.server.watchers.root_keys import KeyAges, watch_root_keys
+from yurt.server.watchers.variable_locks import watch_variable_locks
 from yurt.server.worker import Worker
 from yurt.state.entries import UpsertEvals
 from yurt.state.state import News
@@ -115,6 +117,14 @@ class Leader:
             duties.create_task(self._deliverer.run(), name="deliveries")
             duties.create_task(watch_deployments(self._context), name="watch-deployments")
             duties.create_task(watch_drains(self._context), name="watch-drains")
+            duties.create_task(watch_variable_locks(self._context), name="watch-variable-locks")
+            settings = self._settings
+            keeping = watch_root_keys(
+                self._context,
+                KeyAges(rotation=settings.root_key_rotation_threshold, gc=settings.root_key_gc_threshold),
+                interval_s=settings.root_key_gc_interval_s,
+            )
+            duties.create_task(keeping, name="watch-root-keys")
             duties.create_task(watch_periodic_jobs(self._context), name="watch-periodic-jobs")
             collecting = watch_garbage(
                 self._context, self._settings.gc_thresholds, self._settings.gc_interval_s

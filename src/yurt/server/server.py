@@ -79,7 +79,7 @@ class Server:
             self.context, is_enabled=settings.acl.is_enabled, verify_identity=self.identities.verify
         )
         self.jobs = JobCommands(self.context)
-        self.nodes = NodeCommands(self.context, heartbeats, self.identities)
+        self.nodes = NodeCommands(self.context, heartbeats, self.identities, self.authority)
         self.fleets = FleetCommands(self.context, self.nodes, heartbeats)
         deliverer = Deliverer(self.context, PushClient())
         self.push_nodes = PushNodes(

@@ -21,12 +21,13 @@ from yurt.state.apply_plans import PlanOutcome, commit_plan
 from yurt.state.apply_reports import report_allocs, set_desired_transitions
 from yurt.state.apply_secrets import apply_secret_entry
 from yurt.state.apply_simple import apply_simple_entry
+from yurt.state.apply_variables import VariableOutcome
 from yurt.state.entries import OperatorEntry
 from yurt.state.secret_entries import SecretEntry
 from yurt.state.simple_entries import SimpleEntry
 from yurt.state.state import State
 
-Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | bool | None
+Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | VariableOutcome | bool | None
 
 
 def apply(state: State, index: int, entry: entries.Entry) -> Outcome:

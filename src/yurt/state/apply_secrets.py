@@ -11,12 +11,20 @@ from yurt.state.apply_root_keys import (
     set_root_key_state,
     upsert_root_key,
 )
+from yurt.state.apply_variables import (
+    VariableOutcome,
+    delete_variable,
+    lock_variable,
+    put_variable,
+    rekey_variables,
+    unlock_variable,
+)
 from yurt.state.state import State
 
 
-def apply_secret_entry(state: State, index: int, entry: entries.SecretEntry) -> bool | None:
+def apply_secret_entry(state: State, index: int, entry: entries.SecretEntry) -> VariableOutcome | bool | None:
     """Apply one such entry; see `yurt.state.apply`."""
-    outcome: bool | None = None
+    outcome: VariableOutcome | bool | None = None
     match entry:
         case entries.UpsertRootKey():
             upsert_root_key(state, index, entry)
@@ -26,6 +34,16 @@ def apply_secret_entry(state: State, index: int, entry: entries.SecretEntry) -> 
             outcome = delete_root_key(state, index, entry)
         case entries.SetNodeIdentityKey():
             set_node_identity_key(state, index, entry)
+        case entries.PutVariable():
+            outcome = put_variable(state, index, entry)
+        case entries.DeleteVariable():
+            outcome = delete_variable(state, index, entry)
+        case entries.LockVariable():
+            outcome = lock_variable(state, index, entry)
+        case entries.UnlockVariable():
+            outcome = unlock_variable(state, index, entry)
+        case entries.RekeyVariables():
+            rekey_variables(state, index, entry)
         case _:
             assert_never(entry)
     return outcome

@@ -1,10 +1,11 @@
-"""The entries about root keys and identities."""
+"""The entries about root keys, identities and variables."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 from yurt.model.root_key import RootKey
+from yurt.model.variable import Variable
 from yurt.model.wire import NodeID
 from yurt.state.entry_base import EntryBase
 
@@ -39,5 +40,53 @@ class SetNodeIdentityKey(EntryBase, frozen=True, kw_only=True):
     key_id: str
 
 
-SecretEntry: TypeAlias = UpsertRootKey | SetRootKeyState | DeleteRootKey | SetNodeIdentityKey
+class PutVariable(EntryBase, frozen=True, kw_only=True):
+    """A variable is new or replaced.
+
+    Nothing happens if it has a lock other than `lock_id`; nor, with `check_index`, unless the stored one is
+    of that index, 0 for none.
+    """
+
+    variable: Variable
+    lock_id: str = ""
+    check_index: int | None = None
+
+
+class DeleteVariable(EntryBase, frozen=True, kw_only=True):
+    """A variable is forgotten, under the conditions of PutVariable."""
+
+    namespace: str
+    path: str
+    lock_id: str = ""
+    check_index: int | None = None
+
+
+class LockVariable(EntryBase, frozen=True, kw_only=True):
+    """A variable is locked, and made if need be. Nothing happens if it has a lock already.
+
+    `variable` carries the new lock. With `keeps_items`, an existing variable keeps its items.
+    """
+
+    variable: Variable
+    keeps_items: bool = False
+
+
+class UnlockVariable(EntryBase, frozen=True, kw_only=True):
+    """A variable loses the lock `lock_id`, if that is the one it has."""
+
+    namespace: str
+    path: str
+    lock_id: str
+
+
+class RekeyVariables(EntryBase, frozen=True, kw_only=True):
+    """The same items, encrypted with another key. One that changed meanwhile is left alone."""
+
+    variables: tuple[Variable, ...]
+
+
+VariableEntry: TypeAlias = PutVariable | DeleteVariable | LockVariable | UnlockVariable | RekeyVariables
+"""What becomes of variables."""
+
+SecretEntry: TypeAlias = UpsertRootKey | SetRootKeyState | DeleteRootKey | SetNodeIdentityKey | VariableEntry
 """What becomes of keys, and of what they protect."""

@@ -34,6 +34,7 @@ from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.simple.templates import JobTemplate
+from yurt.model.variable import Variable
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state.acl_snapshot import acl_readers, acl_tables
 from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATION_KEY, State
@@ -154,6 +155,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("root-keys", state.root_keys.rows()),
         ("job-templates", state.job_templates.rows()),
         ("deliveries", state.deliveries.rows()),
+        ("variables", state.variables.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -268,6 +270,7 @@ class _Loader:
             "root-keys": (_rows_of(RootKey), self._root_keys),
             "job-templates": (_rows_of(JobTemplate), self._job_templates),
             "deliveries": (_rows_of(Delivery), self._deliveries),
+            "variables": (_rows_of(Variable), self._variables),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -347,6 +350,10 @@ class _Loader:
         for row in rows:
             self._state.deliveries.put(row.alloc_id, row, row.modify_index)
 
+    def _variables(self, rows: list[Variable]) -> None:
+        for row in rows:
+            self._state.variables.put(row.key, row, row.modify_index)
+
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
             current = self._jobs[row.current]
@@ -423,4 +430,5 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.root_keys,
         state.job_templates,
         state.deliveries,
+        state.variables,
     )

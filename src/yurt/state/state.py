@@ -27,6 +27,7 @@ from yurt.state.scaling import ScalingEvents, ScalingPolicies
 from yurt.state.services import Services
 from yurt.state.submissions import Submissions
 from yurt.state.table import Table
+from yurt.state.variables import Variables
 from yurt.state.watches import Watches
 
 SCHEDULER_CONFIGURATION_KEY = "scheduler"
@@ -71,6 +72,7 @@ class State:
         self.root_keys = RootKeys(self.watches)
         self.job_templates: Table[TemplateID, JobTemplate] = Table("job-templates", self.watches)
         self.deliveries = Deliveries(self.watches)
+        self.variables = Variables(self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()

@@ -6,7 +6,15 @@ import asyncio
 
 from yurt.agent.node_context import NodeContext
 from yurt.agent.templates.data_watches import Answer, DataWatches
-from yurt.agent.templates.sources import ClusterQuery, Found, ServiceQuery, TemplateVariable, VariableQuery
+from yurt.agent.templates.sources import (
+    ClusterQuery,
+    FollowedQuery,
+    Found,
+    OwnedQuery,
+    ServiceQuery,
+    TemplateVariable,
+    VariableQuery,
+)
 from yurt.errors import YurtError
 
 
@@ -17,6 +25,7 @@ class FakeData:
         self._values: dict[ClusterQuery, Found] = {}
         self._news = asyncio.Event()
         self.reads: list[ClusterQuery] = []
+        self.followed: list[FollowedQuery] = []
         self.is_away = False
 
     def attach(self, node: NodeContext) -> FakeData:
@@ -35,13 +44,15 @@ class FakeData:
             TemplateVariable(namespace="default", path=path, items=dict(items)),
         )
 
-    async def read(self, query: ClusterQuery, *, after: Answer | None) -> Answer:
-        self.reads.append(query)
+    async def read(self, query: FollowedQuery, *, after: Answer | None) -> Answer:
+        asked = query.query if isinstance(query, OwnedQuery) else query
+        self.reads.append(asked)
+        self.followed.append(query)
         if self.is_away:
             raise YurtError("the servers are away")
-        while after is not None and after.found == self._now(query):
+        while after is not None and after.found == self._now(asked):
             await self._news.wait()
-        return Answer(self._now(query), None)
+        return Answer(self._now(asked), None)
 
     def _now(self, query: ClusterQuery) -> Found:
         return self._values.get(query, () if isinstance(query, ServiceQuery) else None)

@@ -23,7 +23,7 @@ from yurt.agent.settings import TemplateSettings
 from yurt.agent.state_db import AllocRecord, StoredAlloc, TaskRecord
 from yurt.agent.templates.env_file import BadEnvLine, read_env_file
 from yurt.agent.templates.quiet import QuietTime, next_look, quiet_time, quiet_time_of_all
-from yurt.agent.templates.sources import ServiceQuery
+from yurt.agent.templates.sources import OwnedQuery, ServiceQuery
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.task_parts import RestartPolicy, Template, TemplateWait
@@ -31,6 +31,8 @@ from yurt.model.times import SECOND_NS
 from yurt.model.wire import AllocID
 
 RECORDINGS = Path(__file__).parents[2] / "recordings/nomad/client"
+SERVICE = '{{ range nomadService "db" }}{{ .Port }}{{ end }}'
+DB = ServiceQuery("default", "db")
 FOLLOWING = '{{ with nomadVar "p" }}{{ .v }}{{ end }}'
 
 
@@ -260,23 +262,44 @@ async def test_reactions_are_spread_over_the_splay(
     assert 2 * SECOND_NS < clock.now_ns() - changed_at <= 1001 * SECOND_NS
 
 
-async def test_many_tasks_follow_the_same_data_once(
+def a_service(port: int) -> ServiceRegistration:
+    return ServiceRegistration(id="db-1", service_name="db", port=port)
+
+
+async def test_many_tasks_follow_the_same_service_once(
     node: NodeContext, data: FakeData, clock: VirtualClock
 ) -> None:
-    data.put_variable("p", v="1")
+    data.put(DB, (a_service(80),))
     tasks = [
-        a_task(name, config={"run_for": "1h"}, templates=(a_template(FOLLOWING, change_mode="noop"),))
+        a_task(name, config={"run_for": "1h"}, templates=(a_template(SERVICE, change_mode="noop"),))
         for name in ("one", "two", "three")
     ]
     async with running(an_alloc(a_job(*tasks)), node) as run:
         for name in ("one", "two", "three"):
             await run.until_state(name, "running")
-        data.put_variable("p", v="2")
+        data.put(DB, (a_service(81),))
         await advance_until(clock, lambda: len(data.reads) > 2)
 
         assert len(data.reads) == 3  # the first answer, the change, and waiting for the next one
         run.runner.stop()
         await run.until_over()
+
+
+async def test_each_task_follows_variables_with_its_own_rights(
+    node: NodeContext, data: FakeData, clock: VirtualClock
+) -> None:
+    data.put_variable("p", v="1")
+    tasks = [
+        a_task(name, config={"run_for": "1h"}, templates=(a_template(FOLLOWING, change_mode="noop"),))
+        for name in ("one", "two")
+    ]
+    async with running(an_alloc(a_job(*tasks)), node) as run:
+        for name in ("one", "two"):
+            await run.until_state(name, "running")
+        assert {followed.task for followed in data.followed if isinstance(followed, OwnedQuery)} == {
+            "one",
+            "two",
+        }
 
 
 async def test_servers_that_are_away_only_delay(

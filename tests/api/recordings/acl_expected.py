@@ -4,8 +4,6 @@ from __future__ import annotations
 
 _FIRST = "permission is asked for before anything else, so that nobody learns from other errors"
 _JOIN = "servers are joined only by those who may, where Nomad warns and joins"
-_VARIABLES = "variables are not served yet"
-_KEYRING = "the keyring routes are not served yet"
 _STATS = "drivers do not measure their tasks yet"
 _INTRODUCTION = "introductions of nodes are not served yet"
 
@@ -31,14 +29,6 @@ ACL_DIFFERENCES: dict[tuple[str, str], str] = {
 
 # Answers that are not there yet, with the reason. This list must shrink.
 ACL_NOT_YET: dict[tuple[str, str], str] = {
-    ("acl_anonymous_before_bootstrap", "/v1/vars"): _VARIABLES,
-    **{
-        ("acl_permissions_reader", f"{who} {method} /v1/var"): _VARIABLES
-        for who in _WHO
-        for method in ("GET", "PUT", "DELETE")
-    },
-    ("acl_permissions_reader", "rich POST /v1/search: body.Matches.vars"): _VARIABLES,
-    **{("acl_permissions_reader", f"{who} GET /v1/operator/keyring/keys"): _KEYRING for who in _WHO},
     ("acl_permissions_reader", "reader GET /v1/client/allocation/ALLOC/stats"): _STATS,
     ("acl_permissions_reader", "rich GET /v1/client/allocation/ALLOC/stats"): _STATS,
     **{("acl_permissions_reader", f"{who} PUT /v1/acl/identity"): _INTRODUCTION for who in _WHO},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-_VARIABLES = "variables are not served yet"
-_KEYRING = "the keyring routes are not served yet"
 _STATS = "drivers do not measure their tasks yet"
 _EXPLAINED = "a group that fits nowhere names its constraint each time, not only the first"
 _NO_ALLOC_INDEX = "it is not kept: each report about an allocation would rewrite its node"
@@ -33,32 +31,14 @@ EXPECTED_DIFFERENCES: dict[tuple[str, str], str] = {
 
 # Answers that are not there yet, with the reason. This list must shrink.
 NOT_YET: dict[tuple[str, str], str] = {
-    ("compression_and_cors", "preflight GET /v1/var/x"): _VARIABLES,
-    ("compression_and_cors", "preflight PUT /v1/var/x"): _VARIABLES,
-    ("compression_and_cors", "preflight GET /v1/vars"): _VARIABLES,
-    ("compression_and_cors", "preflight PUT /v1/vars"): _VARIABLES,
-    ("compression_and_cors", "origin: status"): _VARIABLES,
-    ("empty_lists", "vars: status"): _VARIABLES,
-    ("job_malformed_bodies", "none /v1/var/x"): _VARIABLES,
-    ("job_malformed_bodies", "bad /v1/var/x"): _VARIABLES,
-    ("methods", "PATCH /v1/var/x"): _VARIABLES,
-    ("methods", "PUT /v1/vars"): _VARIABLES,
-    ("not_found", "/v1/var/nope"): _VARIABLES,
-    ("not_found", "DELETE /v1/var/nope"): _VARIABLES,
-    ("not_found", "DELETE /v1/operator/keyring/key"): _KEYRING,
-    ("routing", "/v1/var/"): _VARIABLES,
-    ("routing", "/v1/operator/keyring/nope"): _KEYRING,
     ("alloc_reads", "stats: body"): _STATS,
     ("alloc_reads", "stats task: body"): _STATS,
     ("alloc_reads", "snapshot: status"): "ephemeral disks do not move between nodes yet",
     ("alloc_signal_restart", "stats collected: body"): _STATS,
-    ("namespaces", "delete with variable: status"): _VARIABLES,
-    ("namespaces", "delete: status"): _VARIABLES,
 }
 
 # Recordings that cannot be played at all yet, with the reason. This list must shrink, too.
 NOT_PLAYED: dict[str, str] = {
-    **dict.fromkeys(("variables_basic", "variables_errors", "variables_locks"), _VARIABLES),
     "host_volumes": "volumes made at run time are not served yet",
     "services": "nodes do not announce services or run checks yet",
 }

@@ -136,6 +136,11 @@ class Player:
             path = f"/v1/job/{quote(job['ID'], safe='')}?purge=true&namespace={job['Namespace']}"
             self.send("DELETE", path)
         self._wait("an empty cluster", self._is_empty)
+        for variable in self.get("/v1/vars?namespace=*"):
+            path = f"/v1/var/{variable['Path']}?namespace={variable['Namespace']}"
+            if variable["Lock"]:
+                self.send("PUT", f"{path}&lock-release", {"Lock": variable["Lock"]})
+            self.send("DELETE", path)
         for namespace in self.get("/v1/namespaces"):
             if namespace["Name"] != "default":
                 self.send("DELETE", f"/v1/namespace/{namespace['Name']}")

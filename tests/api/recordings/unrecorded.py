@@ -268,7 +268,13 @@ UNRECORDED: dict[str, dict[str, Action]] = {
         "from parameterized": registered(_empty_batch("rq", ParameterizedJob={"Payload": "optional"})),
         "preserve counts": registered(a_job("pc", Group={"Count": 0, "Scaling": {"Min": 0, "Max": 5}})),
     },
-    "namespaces": {"delete with variable": lambda player: player.stop("nsj", purge=True, namespace="team")},
+    "namespaces": {
+        "delete with variable": in_turn(
+            lambda player: player.stop("nsj", purge=True, namespace="team"),
+            lambda player: player.send("PUT", "/v1/var/kept?namespace=team", {"Items": {"a": "b"}}),
+        ),
+        "delete": lambda player: player.send("DELETE", "/v1/var/kept?namespace=team"),
+    },
     "node_drain": {
         "drain": _drain_nodes,
         "drained": in_turn(_drained, lambda player: player.settle()),

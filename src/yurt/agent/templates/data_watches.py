@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from yurt.agent.backoff import retry_delay_s
-from yurt.agent.templates.sources import ClusterQuery, Found
+from yurt.agent.templates.sources import FollowedQuery, Found
 from yurt.clock import Clock
 from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
@@ -28,14 +28,14 @@ class Answer(msgspec.Struct, frozen=True):
 class TemplateData(Protocol):
     """Where the cluster's data comes from."""
 
-    async def read(self, query: ClusterQuery, *, after: Answer | None) -> Answer:
+    async def read(self, query: FollowedQuery, *, after: Answer | None) -> Answer:
         """Answer a query; with `after`, wait until there is another answer. Raises YurtError."""
 
 
 class NoTemplateData:
     """A cluster without any data."""
 
-    async def read(self, query: ClusterQuery, *, after: Answer | None) -> Answer:
+    async def read(self, query: FollowedQuery, *, after: Answer | None) -> Answer:
         """Nothing is there, and never will be."""
         if after is not None:
             await asyncio.Event().wait()
@@ -49,9 +49,9 @@ class DataWatches:
         self._data = data
         self._clock = clock
         self._rng = rng
-        self._followed: dict[ClusterQuery, _Followed] = {}
+        self._followed: dict[FollowedQuery, _Followed] = {}
 
-    def watch(self, query: ClusterQuery, on_news: Callable[[], None]) -> DataWatch:
+    def watch(self, query: FollowedQuery, on_news: Callable[[], None]) -> DataWatch:
         """Follow a query until the watch is closed; `on_news` is called whenever its answer changed."""
         followed = self._followed.get(query)
         if followed is None:
@@ -89,7 +89,7 @@ class DataWatch:
 class _Followed:
     """A query that is asked again and again."""
 
-    def __init__(self, query: ClusterQuery, data: TemplateData, clock: Clock, rng: Random) -> None:
+    def __init__(self, query: FollowedQuery, data: TemplateData, clock: Clock, rng: Random) -> None:
         self.query = query
         self.answer: Answer | None = None
         self.watchers: list[Callable[[], None]] = []

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from yurt.agent.node_identity import NodeIdentity
 from yurt.agent.server_link import ServerLink
 from yurt.agent.templates.data_watches import Answer
-from yurt.agent.templates.sources import ClusterQuery, ServiceQuery, ServicesQuery
-from yurt.model.client_protocol import WatchServices
+from yurt.agent.templates.sources import (
+    FollowedQuery,
+    OwnedQuery,
+    ServiceQuery,
+    ServicesQuery,
+    TemplateVariable,
+    VariablesQuery,
+)
+from yurt.model.client_protocol import WatchServices, WatchVariables
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.times import MINUTE_NS
 
@@ -16,19 +21,52 @@ WATCH_WAIT = 5 * MINUTE_NS
 
 
 class ServerData:
-    """TemplateData over a ServerLink. The servers keep no variables, so none exists."""
+    """TemplateData over a ServerLink."""
 
     def __init__(self, link: ServerLink, identity: NodeIdentity) -> None:
         self._link = link
         self._identity = identity
 
-    async def read(self, query: ClusterQuery, *, after: Answer | None) -> Answer:
+    async def read(self, query: FollowedQuery, *, after: Answer | None) -> Answer:
         """Answer a query; with `after`, wait until there is another answer. Raises YurtError."""
-        if isinstance(query, ServiceQuery | ServicesQuery):
-            return await self._services(query, after)
-        if after is not None:
-            await asyncio.Event().wait()
-        return Answer(None, None)
+        if isinstance(query, OwnedQuery):
+            return await self._variables(query, after)
+        return await self._services(query, after)
+
+    async def _variables(self, owned: OwnedQuery, after: Answer | None) -> Answer:
+        known = after.state if after is not None else None
+        assert known is None or isinstance(known, dict)
+        query = owned.query
+        is_list = isinstance(query, VariablesQuery)
+        found = await self._link.watch_variables(
+            WatchVariables(
+                node_id=self._identity.node_id,
+                secret_id=self._identity.secret_id,
+                alloc_id=owned.alloc_id,
+                task=owned.task,
+                namespace=query.namespace,
+                path=query.prefix if isinstance(query, VariablesQuery) else query.path,
+                is_prefix=is_list,
+                wait=WATCH_WAIT,
+                known=known,
+            )
+        )
+        variables = tuple(
+            TemplateVariable(
+                namespace=one.namespace,
+                path=one.path,
+                items=one.items,
+                create_index=one.create_index,
+                modify_index=one.modify_index,
+                create_time=one.create_time,
+                modify_time=one.modify_time,
+            )
+            for one in found.variables
+        )
+        indexes = {one.path: one.modify_index for one in variables}
+        if is_list:
+            return Answer(variables, indexes)
+        return Answer(variables[0] if variables else None, indexes)
 
     async def _services(self, query: ServiceQuery | ServicesQuery, after: Answer | None) -> Answer:
         known = after.state if after is not None else None

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from yurt.model.service_registration import ServiceRegistration
-from yurt.model.wire import Nanoseconds
+from yurt.model.wire import AllocID, Nanoseconds
 
 
 class TemplateVariable(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +56,17 @@ class FileQuery(msgspec.Struct, frozen=True):
     path: str
 
 
+class OwnedQuery(msgspec.Struct, frozen=True):
+    """A query on behalf of one task: what it finds depends on what that task may read."""
+
+    query: VariableQuery | VariablesQuery
+    alloc_id: AllocID
+    task: str
+
+
+FollowedQuery: TypeAlias = ServiceQuery | ServicesQuery | OwnedQuery
+"""What is asked of the servers; queries that all tasks may make are followed once for all."""
+
 ClusterQuery: TypeAlias = ServiceQuery | ServicesQuery | VariableQuery | VariablesQuery
 Query: TypeAlias = ClusterQuery | FileQuery
 Found: TypeAlias = (
@@ -65,6 +76,13 @@ Found: TypeAlias = (
 
 Known: TypeAlias = Mapping[Query, Found]
 """What is known so far; a query that is not in it was not answered yet."""
+
+
+def followed_query(query: ClusterQuery, *, alloc_id: AllocID, task: str) -> FollowedQuery:
+    """How a query of one task is followed."""
+    if isinstance(query, VariableQuery | VariablesQuery):
+        return OwnedQuery(query, alloc_id, task)
+    return query
 
 
 class Wanted:

@@ -18,7 +18,7 @@ from yurt.agent.templates.env_file import BadEnvLine, read_env_file
 from yurt.agent.templates.language import ParsedTemplate, TemplateFailed
 from yurt.agent.templates.quiet import next_look, quiet_time, quiet_time_of_all
 from yurt.agent.templates.rendering import RenderContext, Rendered, read_template, render
-from yurt.agent.templates.sources import FileQuery, Found, Known, Query
+from yurt.agent.templates.sources import ClusterQuery, FileQuery, Found, Known, Query, followed_query
 from yurt.errors import YurtError
 from yurt.model.task_parts import Template
 from yurt.model.times import SECOND_NS
@@ -252,10 +252,13 @@ class TaskTemplates:
         """Follow what is asked for; True when some of it was not followed before."""
         new = [query for query in queries if query not in self._followed]
         for query in new:
-            self._followed[query] = (
-                None if isinstance(query, FileQuery) else self._watches.watch(query, self._data_changed)
-            )
+            self._followed[query] = None if isinstance(query, FileQuery) else self._watch(query)
         return bool(new)
+
+    def _watch(self, query: ClusterQuery) -> DataWatch:
+        context = self._context
+        followed = followed_query(query, alloc_id=context.alloc.id, task=context.task.name)
+        return self._watches.watch(followed, self._data_changed)
 
     def _drop_unused(self) -> None:
         used = {query for rendering in self._renderings for query in rendering.used}

@@ -23,6 +23,7 @@ from yurt.model.client_protocol import (
     WatchAllocs,
     WatchPrevious,
     WatchServices,
+    WatchVariables,
 )
 from yurt.model.fleet_protocol import FleetHeartbeat, JoinFleet, LeaveFleet, ReportFleet, WatchFleet
 from yurt.server.commands.fleets import FleetCommands
@@ -47,6 +48,7 @@ def rpc_routes(
         "register-services": (RegisterServices, nodes.register_services),
         "deregister-services": (DeregisterServices, nodes.deregister_services),
         "watch-services": (WatchServices, nodes.watch_services),
+        "watch-variables": (WatchVariables, nodes.watch_variables),
         "sign-identities": (SignIdentities, nodes.sign_identities),
         "sign-node-identity": (SignNodeIdentity, nodes.sign_node_identity),
         "watch-previous": (WatchPrevious, nodes.watch_previous),

@@ -7,6 +7,7 @@ from typing import Any
 
 from yurt.api.v1.alloc_views import alloc_view
 from yurt.api.v1.node_views import node_view
+from yurt.model.variable import metadata_of
 from yurt.model.wire import Wire
 from yurt.state.journal import Change, Changed
 
@@ -30,6 +31,10 @@ EVENT_TYPES: Mapping[str, str] = {
     "SetAllocHealth": "DeploymentAllocHealth",
     "UpsertServices": "ServiceRegistration",
     "DeleteServices": "ServiceDeregistration",
+    "PutVariable": "VariableUpdated",
+    "DeleteVariable": "VariableUpdated",
+    "LockVariable": "VariableUpdated",
+    "UnlockVariable": "VariableUpdated",
 }
 
 
@@ -106,6 +111,13 @@ def _node(change: Change) -> _Described:
     return change.row.id, "", None, {"Node": node_view(change.row)}
 
 
+def _variable(change: Change) -> _Described:
+    # Neither items nor locks: an event reaches everybody who may know that the variable is there.
+    one = change.row
+    payload = {"Metadata": metadata_of(one, with_lock=False), "Deleted": change.is_deleted}
+    return one.path, one.namespace, None, payload
+
+
 def _node_pool(change: Change) -> _Described:
     return change.row.name, "", None, {"NodePool": change.row}
 
@@ -118,4 +130,5 @@ _TOPICS: Mapping[str, tuple[str, Callable[[Change], _Described]]] = {
     "services": ("Service", _service),
     "nodes": ("Node", _node),
     "node-pools": ("NodePool", _node_pool),
+    "variables": ("Variable", _variable),
 }

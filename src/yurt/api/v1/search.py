@@ -162,6 +162,7 @@ def _ids(state: State, context: str, scope: Scope, prefix: str) -> Iterator[str]
         "deployment": lambda: (one.id for one in state.deployments if is_here(one.namespace)),
         "scaling_policy": lambda: (one.id for one in state.scaling_policies if scope.has_policy(one)),
         "namespaces": lambda: (one.name for one in state.namespaces if scope.has_namespace(one.name)),
+        "vars": lambda: sorted(one.path for one in state.variables if scope.has_variable(one.key)),
     }
     # What there is nothing of has no ids.
     found = ids.get(context, tuple)()
@@ -183,6 +184,9 @@ def _hits(state: State, context: str, scope: Scope, text: str) -> dict[str, list
             (pool.name, (pool.name,)) for pool in state.node_pools if scope.has_node_pool(pool.name)
         ),
         "namespaces": lambda: ((one.name, None) for one in state.namespaces if scope.has_namespace(one.name)),
+        "vars": lambda: (
+            (one.path, (one.namespace, one.path)) for one in state.variables if scope.has_variable(one.key)
+        ),
     }
     found = (
         Hit(at=at, name=name, scope=scope)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from yurt.api.call import ALL_NAMESPACES, Call
 from yurt.api.errors import HttpError
 from yurt.api.needs import PERMISSION_DENIED
+from yurt.model.acl.capabilities import LIST
 from yurt.model.acl.permissions import Permissions
 from yurt.model.policies import ScalingPolicy
+from yurt.model.variable import VariableKey
 
 _READ_JOBS = frozenset(("allocs", "jobs", "evals", "deployment"))
 _SEE_VOLUMES = ("csi-list-volume", "csi-read-volume", "list-jobs", "read-job")
@@ -61,6 +63,10 @@ class Scope:
     def has_namespace(self, namespace: str) -> bool:
         """Whether a namespace itself may be shown."""
         return self._permissions.sees_namespace(namespace)
+
+    def has_variable(self, key: VariableKey) -> bool:
+        """Whether a variable may be shown."""
+        return self._is_meant(key.namespace) and self._permissions.allows_variable(*key, LIST)
 
     def has_node_pool(self, pool: str) -> bool:
         """Whether a node pool may be shown."""

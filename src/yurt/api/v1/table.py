@@ -25,6 +25,7 @@ from yurt.api.v1.job_reads import JobReadHandlers
 from yurt.api.v1.job_statuses import JobStatusesHandlers
 from yurt.api.v1.job_versions import JobVersionHandlers
 from yurt.api.v1.jobs import JobHandlers
+from yurt.api.v1.keyring import KeyringHandlers
 from yurt.api.v1.metrics import MetricsHandlers
 from yurt.api.v1.monitor import MonitorHandlers
 from yurt.api.v1.namespaces import NamespaceHandlers
@@ -38,6 +39,7 @@ from yurt.api.v1.search import SearchHandlers
 from yurt.api.v1.services import ServiceHandlers
 from yurt.api.v1.system import SystemHandlers
 from yurt.api.v1.ui import UiHandlers
+from yurt.api.v1.variables import VariableHandlers
 
 
 def v1_routes(deps: Deps) -> RouteTable:
@@ -69,6 +71,8 @@ def v1_routes(deps: Deps) -> RouteTable:
         *AgentHandlers(deps).routes(),
         *MonitorHandlers(deps).routes(),
         *OperatorHandlers(deps).routes(),
+        *KeyringHandlers(deps).routes(),
+        *VariableHandlers(deps).routes(),
         *SystemHandlers(deps).routes(),
         *EventHandlers(deps).routes(),
         *MetricsHandlers(deps).routes(),

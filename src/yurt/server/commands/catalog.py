@@ -19,6 +19,7 @@ from yurt.server.commands.periodic import PeriodicCommands
 from yurt.server.commands.scale import ScaleCommands
 from yurt.server.commands.services import ServiceCommands
 from yurt.server.commands.system import SystemCommands
+from yurt.server.commands.variables import VariableCommands
 from yurt.server.context import ServerContext
 from yurt.server.settings import ServerSettings
 
@@ -44,3 +45,4 @@ class Commands:
         self.acl = AclCommands(context)
         self.acl_tokens = AclTokenCommands(context, settings.acl.token_ttl)
         self.acl_auth = AclAuthCommands(context, settings.acl.token_ttl)
+        self.variables = VariableCommands(context)

@@ -51,7 +51,7 @@ class KeyringCommands:
             context.new_id(),
             now=now,
             state=KEY_PREPUBLISHED if publish_time else KEY_ACTIVE,
-            publish_time=publish_time or now,
+            publish_time=publish_time,
         )
         committed = await context.committer.propose(UpsertRootKey(at=now, key=key, rekey=full))
         logger.info("root_key.made", key_id=key.key_id, state=key.state, full=full)

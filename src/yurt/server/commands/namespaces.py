@@ -82,6 +82,8 @@ def namespace_uses(state: State, name: str, region: str) -> list[str]:
         uses.append(f'namespace "{name}" has non-terminal jobs in regions: [{region}]')
     if any(alloc.namespace == name and not alloc.is_client_terminal for alloc in state.allocs):
         uses.append(f'namespace "{name}" has non-terminal allocations in regions: [{region}]')
+    if state.variables.has_any(name):
+        uses.append(f'namespace "{name}" has variables associated with it in regions: [{region}]')
     return uses
 
 

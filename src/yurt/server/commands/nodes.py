@@ -27,9 +27,11 @@ from yurt.model.client_protocol import (
     SignIdentities,
     SignNodeIdentity,
     UpdateAllocs,
+    VariablesFound,
     WatchAllocs,
     WatchPrevious,
     WatchServices,
+    WatchVariables,
 )
 from yurt.model.evaluation import (
     EVAL_PENDING,
@@ -45,8 +47,10 @@ from yurt.model.wire import EvalID, Nanoseconds, NodeID
 from yurt.scheduler.reconcile.alloc_facts import is_expired, lost_after
 from yurt.scheduler.reconcile.reschedule_delay import may_reschedule
 from yurt.server import node_evals
+from yurt.server.auth import Authority
 from yurt.server.commands.node_checks import NodeRefused, check_node, check_node_status, check_updates
 from yurt.server.commands.node_services import NodeServices
+from yurt.server.commands.node_variables import NodeVariables
 from yurt.server.commands.previous_allocs import PreviousAllocs
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
@@ -65,12 +69,19 @@ SILENCE_JUDGED_AGAIN_S = 10.0
 class NodeCommands:
     """What node agents can ask."""
 
-    def __init__(self, context: ServerContext, heartbeats: HeartbeatTimers, identities: Identities) -> None:
+    def __init__(
+        self,
+        context: ServerContext,
+        heartbeats: HeartbeatTimers,
+        identities: Identities,
+        authority: Authority,
+    ) -> None:
         self._context = context
         self._identities = identities
         self._heartbeats = heartbeats
         self._services = NodeServices(context)
         self._previous = PreviousAllocs(context)
+        self._variables = NodeVariables(context, authority)
 
     async def register(self, request: RegisterNode) -> NodeRegistered:
         """Make a node known, or store what changed about it. Raises NodeRefused."""
@@ -176,6 +187,13 @@ class NodeCommands:
         """Give a node the instances of services, once they differ from what it knows. Raises NodeRefused."""
         self._known(request.node_id, request.secret_id)
         return await self._services.watch(request)
+
+    async def watch_variables(self, request: WatchVariables) -> VariablesFound:
+        """Give a node variables for one of its tasks, once they differ from what it knows.
+
+        Raises NodeRefused.
+        """
+        return await self._variables.watch(self._known(request.node_id, request.secret_id), request)
 
     async def sign_identities(self, request: SignIdentities) -> IdentitiesSigned:
         """Sign identities of a node's allocations. Raises NodeRefused."""
