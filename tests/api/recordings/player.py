@@ -434,6 +434,10 @@ class Player:
         if "binary" in recorded:
             if not reply.body:
                 yield "body: recorded some bytes, got none"
+        elif recorded.get("text", "").startswith("{"):
+            # JSON that is sent as text.
+            wanted, got = json.loads(recorded["text"]), json.loads(reply.body)
+            yield from differences(wanted, got, self.ids, "text")
         elif "text" in recorded:
             text = reply.body.decode(errors="replace")
             yield from differences(recorded["text"], text, self.ids, "text")
