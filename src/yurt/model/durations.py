@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from yurt.model.times import HOUR_NS, MINUTE_NS, SECOND_NS
 from yurt.model.wire import Nanoseconds
+
+DURATIONS_KEPT = 1024
 
 _MILLISECOND_NS = 1_000_000
 _MICROSECOND_NS = 1_000
 
 
+# Job specifications repeat a few durations, most of them defaults.
+@lru_cache(maxsize=DURATIONS_KEPT)
 def duration_text(duration: Nanoseconds) -> str:
     """Write a duration: `1m0s`, `2.450428214s`, `1.5ms`, `0s`."""
     if duration < 0:

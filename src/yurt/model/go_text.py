@@ -9,6 +9,8 @@ _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "
 
 def quoted(text: str) -> str:
     """Quote a text as `%q` does."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
     return f'"{"".join(map(_shown, text))}"'
 
 
