@@ -40,7 +40,7 @@ from yurt.observe.logger import get_logger
 from yurt.rehearsal import rehearse
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
-from yurt.server.settings import AclSettings, ServerSettings
+from yurt.server.settings import AclSettings, SearchLimits, ServerSettings
 from yurt.simple_listeners import SERVER_SETTING, simple_sockets
 from yurt.start_banner import banner
 
@@ -291,6 +291,16 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
             nodes=nanoseconds(server.node_gc_threshold_s),
         ),
         job_max_count=server.job_max_count,
+        job_priority_default=server.job_default_priority,
+        job_priority_max=server.job_max_priority,
+        job_source_bytes_max=server.job_max_source_bytes,
+        event_batches_kept=server.event_buffer_size,
+        search=SearchLimits(
+            is_fuzzy=server.search.fuzzy_enabled,
+            ids_max=server.search.limit_query,
+            names_max=server.search.limit_results,
+            text_length_min=server.search.min_term_length,
+        ),
         acl=AclSettings(
             is_enabled=config.acl.enabled,
             token_ttl=TokenLimits(

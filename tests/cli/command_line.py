@@ -33,6 +33,8 @@ class CommandLine:
         for name in [name for name in os.environ if name.startswith(("YURT_", "NOMAD_"))]:
             monkeypatch.delenv(name)
         monkeypatch.delenv("NO_COLOR", raising=False)
+        # Nobody else's saved clusters.
+        monkeypatch.setenv("XDG_CONFIG_HOME", os.devnull)
         monkeypatch.setenv("NOMAD_ADDR", server.address)
         monkeypatch.setenv("TZ", "UTC")
         time.tzset()

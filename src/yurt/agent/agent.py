@@ -25,6 +25,7 @@ from yurt.agent.drivers.session import Session
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
+from yurt.agent.gauges import alloc_gauges, node_gauges
 from yurt.agent.identities import ServerIdentities
 from yurt.agent.launcher import LauncherClient, LauncherUnavailable, TaskKey
 from yurt.agent.migration import snapshot
@@ -53,9 +54,12 @@ from yurt.model.client_protocol import (
 )
 from yurt.model.migrate_token import is_migrate_token
 from yurt.model.node import DriverInfo, Node, NodeDeviceResource
+from yurt.model.resource_usage import AllocResourceUsage
 from yurt.model.times import MINUTE_NS, SECOND_NS, time_text
 from yurt.model.wire import AllocID, NodeID
+from yurt.observe.host_stats import HostStats, host_stats
 from yurt.observe.logger import get_logger
+from yurt.observe.metrics import Gauge
 
 WATCH_WAIT = 5 * MINUTE_NS
 DRIVER_FINGERPRINT_INTERVAL_S = 30.0
@@ -222,6 +226,27 @@ class NodeAgent:
     async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
         """Signal a task, or all running ones for an empty name. Raises a YurtError."""
         await self.alloc(alloc_id).signal(task, signal)
+
+    async def alloc_usage(self, alloc_id: AllocID, task: str = "") -> AllocResourceUsage:
+        """What an allocation's tasks use, or one of them. Raises AllocUnknown."""
+        return await self.alloc(alloc_id).usage(task)
+
+    async def host_stats(self) -> HostStats:
+        """How busy the machine is."""
+        mhz = float(self.node.attributes.get("cpu.frequency") or 0)
+        stats = await asyncio.to_thread(host_stats, self._settings.alloc_dir, mhz)
+        return msgspec.structs.replace(stats, device_stats=await self.device_stats() or None)
+
+    async def gauges(self, *, of_node: bool, of_allocs: bool) -> list[Gauge]:
+        """What the node and its allocations use, measured now."""
+        found: list[Gauge] = []
+        if of_node:
+            found += node_gauges(self.node, await self.host_stats(), list(self._allocs.values()))
+        if of_allocs:
+            for runner in list(self._allocs.values()):
+                if not runner.is_over:
+                    found += alloc_gauges(self.node, runner.alloc, await runner.usage())
+        return found
 
     def is_isolated(self, alloc_id: AllocID, task: str) -> bool:
         """Whether a task has a root of its own; an unknown one has. Raises AllocUnknown."""

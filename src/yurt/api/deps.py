@@ -15,8 +15,10 @@ from yurt.api.call import Call
 from yurt.api.listing import Order, listed, page_of
 from yurt.api.object_namespaces import ObjectNamespaces
 from yurt.api.rows import Rows
+from yurt.model.resource_usage import AllocResourceUsage
 from yurt.model.wire import AllocID, NodeID
-from yurt.observe.metrics import Metrics
+from yurt.observe.host_stats import HostStats
+from yurt.observe.metrics import Gauge, Metrics
 from yurt.server.commands.catalog import Commands
 from yurt.server.event_broker import EventBroker
 from yurt.server.server import Server
@@ -24,7 +26,6 @@ from yurt.state.state import State
 from yurt.state.watches import WatchKey
 
 if TYPE_CHECKING:
-    from yurt.agent.devices.stats import DeviceGroupStats
     from yurt.agent.drivers.session import Session
     from yurt.agent.services.checks import CheckResult
 
@@ -54,6 +55,15 @@ class NodeAccess(Protocol):
     async def signal_task(self, alloc_id: AllocID, *, task: str, signal: str) -> None:
         """Signal a task, or all running ones for an empty name."""
 
+    async def alloc_usage(self, alloc_id: AllocID, task: str = "") -> AllocResourceUsage:
+        """What an allocation's tasks use, or one of them."""
+
+    async def host_stats(self) -> HostStats:
+        """How busy the machine is."""
+
+    async def gauges(self, *, of_node: bool, of_allocs: bool) -> list[Gauge]:
+        """What the node and its allocations use, measured now."""
+
     def is_isolated(self, alloc_id: AllocID, task: str) -> bool:
         """Whether a task has a root of its own."""
 
@@ -76,9 +86,6 @@ class NodeAccess(Protocol):
 
     async def collect_all(self) -> None:
         """Delete every allocation that is over."""
-
-    async def device_stats(self) -> tuple[DeviceGroupStats, ...]:
-        """What the node's devices are doing."""
 
     def snapshot(self, alloc_id: AllocID, token: str) -> AsyncIterator[bytes]:
         """The data of an allocation, for the node that goes on with it."""
@@ -114,7 +121,7 @@ class Deps:
         self.info = info
         self.reload = reload
         self.metrics = Metrics()
-        self.events = EventBroker(server.context)
+        self.events = EventBroker(server.context, server.settings.event_batches_kept)
         self.started_at = server.clock.now_ns()
         # Names this server among others for as long as it runs.
         self.server_id = server.context.new_id()

@@ -9,8 +9,10 @@ from typing import Generic
 import msgspec
 
 from yurt.cli.console import Console, wants_colour
+from yurt.cli.contexts import chosen_context
 from yurt.cli.options import GeneralOptions, OptionsT
 from yurt.sdk import Client, ClientSettings, TlsSettings
+from yurt.sdk.settings import read_variable
 
 PROGRAM = "yurt"
 
@@ -41,6 +43,18 @@ class Session:
             self._client = Client.of(self.settings)
         return self._client
 
+    def quietly(self, console: Console) -> "Session":
+        """The same session with another console, and without hints."""
+        other = Session(
+            console,
+            environment={**self.environment, "YURT_CLI_SHOW_HINTS": "false"},
+            settings=self.settings,
+            now=self.now,
+            sleep=self.sleep,
+        )
+        other._client = self.client
+        return other
+
     def close(self) -> None:
         """Close the client's connection, if there is one."""
         if self._client is not None:
@@ -68,26 +82,38 @@ class Session:
 
 
 def settings_of(options: GeneralOptions, environment: Mapping[str, str]) -> ClientSettings:
-    """Combine flags and environment: a flag that is given wins."""
+    """Combine flags, environment and context.
+
+    A flag that is given wins. A context named by a flag comes next, before the environment; one that
+    `YURT_CONTEXT` or the file chooses fills in what the environment leaves open.
+    """
     base = ClientSettings.from_environment(environment)
+    _, context = chosen_context(environment, options.context)
+    is_named = options.context is not None
 
-    def pick(flag: str | None, variable: str) -> str:
-        return variable if flag is None else flag
+    def pick(flag: str | None, variable: str, saved: str) -> str:
+        if flag is not None:
+            return flag
+        return (saved or variable) if is_named else (variable or saved)
 
+    # The default address fills in last; a variable that is not set must not hide the context's.
+    address = read_variable(environment, "ADDR")
     skip_verify = options.tls_skip_verify
+    if skip_verify is None:
+        skip_verify = base.tls.skip_verify or context.tls_skip_verify
     return ClientSettings(
-        address=pick(options.address, base.address),
-        region=pick(options.region, base.region),
-        namespace=pick(options.namespace, base.namespace),
-        token=pick(options.token, base.token),
+        address=pick(options.address, address, context.address) or base.address,
+        region=pick(options.region, base.region, context.region),
+        namespace=pick(options.namespace, base.namespace, context.namespace),
+        token=pick(options.token, base.token, context.token),
         basic_auth=base.basic_auth,
         tls=TlsSettings(
-            ca_cert=pick(options.ca_cert, base.tls.ca_cert),
-            ca_path=pick(options.ca_path, base.tls.ca_path),
-            client_cert=pick(options.client_cert, base.tls.client_cert),
-            client_key=pick(options.client_key, base.tls.client_key),
-            server_name=pick(options.tls_server_name, base.tls.server_name),
-            skip_verify=base.tls.skip_verify if skip_verify is None else skip_verify,
+            ca_cert=pick(options.ca_cert, base.tls.ca_cert, context.ca_cert),
+            ca_path=pick(options.ca_path, base.tls.ca_path, context.ca_path),
+            client_cert=pick(options.client_cert, base.tls.client_cert, context.client_cert),
+            client_key=pick(options.client_key, base.tls.client_key, context.client_key),
+            server_name=pick(options.tls_server_name, base.tls.server_name, context.tls_server_name),
+            skip_verify=skip_verify,
         ),
     )
 

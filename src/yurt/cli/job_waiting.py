@@ -76,7 +76,11 @@ class JobWaiting:
             self._show([alloc for alloc in answer.value if alloc.job_version == job.version])
             found = self._outcome(job, answer.value)
             if found.exit_code is not None:
-                if self._merger is not None and found.text.startswith("Job"):
+                if self._merger is not None and job.status == "dead":
+                    # The job may be newer than the list of its allocations.
+                    with failing_as("Error fetching allocations"):
+                        latest = jobs.allocations(self._client, self._job_id).value
+                    self._merger.update([alloc for alloc in latest if alloc.job_version == job.version])
                     self._merger.finish()
                 self._milestone(found.text)
                 return found.exit_code

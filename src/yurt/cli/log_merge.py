@@ -2,7 +2,8 @@
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from typing import NamedTuple, TextIO
 
 from yurt.cli.command import Session
@@ -46,11 +47,6 @@ class LogMerger:
         self._readers: dict[tuple[str, str, str], _Reader] = {}
         self._left_out = 0
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is being read."""
-        return not any(reader.is_alive() for reader in self._readers.values())
-
     def update(self, found: Iterable[AllocStub]) -> None:
         """Read the logs of tasks that have started, and finish those of tasks that have ended."""
         for alloc in sorted(found, key=lambda alloc: (alloc.create_index, alloc.name)):
@@ -60,7 +56,9 @@ class LogMerger:
                         self._update_task(alloc, task, state)
 
     def finish(self) -> None:
-        """Wait until everything that is being read has come to its end."""
+        """Read everything to its last byte, now that no task runs any more."""
+        for reader in self._readers.values():
+            reader.end()
         for reader in self._readers.values():
             reader.join()
 
@@ -146,13 +144,15 @@ class _Reader(threading.Thread):
         self._partial = b""
 
     def end(self) -> None:
-        if not self._over.is_set():
+        if self._follow and not self._over.is_set():
             self._over.set()
             self._client.transport.abort()
 
     def run(self) -> None:
         try:
-            self._copy(self._stream())
+            # Closed before the rest is asked for, as both use one connection.
+            with closing(self._stream()) as frames:
+                self._copy(frames)
             if self._follow and self._over.is_set():
                 self._copy(self._rest())
         except SdkError as error:
@@ -176,7 +176,7 @@ class _Reader(threading.Thread):
             for line in lines:
                 self._show(line)
 
-    def _stream(self) -> Iterator[Frame]:
+    def _stream(self) -> Generator[Frame, None, None]:
         tail = self._tail_lines
         stream = allocs.stream_logs(
             self._client,

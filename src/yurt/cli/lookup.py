@@ -1,5 +1,7 @@
 """From what people type to the one object they mean: full ids, prefixes, job names."""
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -20,6 +22,7 @@ JOBS_LISTED_MAX = 20
 UUID_LENGTH = 36
 IDENTIFIER_LENGTH_MIN = 2
 EVERY_NAMESPACE = "*"
+_ID_PREFIX = re.compile(r"[0-9a-fA-F-]+")
 
 
 def find_job(
@@ -100,13 +103,24 @@ def find_deployment(session: Session, text: str) -> Deployment:
 
 
 def find_node(session: Session, text: str, *, not_found: str, context: str) -> NodeStub:
-    """Find a node by id or prefix; `not_found` is the text when none matches."""
-    prefix = uuid_prefix(text)
-    with failing_as(context):
-        found = nodes.listing(session.client, prefix=prefix).value
+    """Find a node by id, prefix or name; `not_found` is the text when none matches."""
+    named: tuple[NodeStub, ...] = ()
+    if not _ID_PREFIX.fullmatch(text):
+        named = _nodes_named(session, text, context)
+    # Whatever is neither an id nor a name is left to the server to refuse.
+    if not named:
+        prefix = uuid_prefix(text)
+        with failing_as(context):
+            named = nodes.listing(session.client, prefix=prefix).value
+    found = named or _nodes_named(session, text, context)
     if len(found) > 1:
         raise CommandError(f"Prefix matched multiple nodes\n\n{node_table(found, verbose=False)}")
     return _only(found, not_found)
+
+
+def _nodes_named(session: Session, name: str, context: str) -> tuple[NodeStub, ...]:
+    with failing_as(context):
+        return nodes.listing(session.client, filter=f"Name == {json.dumps(name)}").value
 
 
 def node_table(found: Sequence[NodeStub], *, verbose: bool) -> str:

@@ -72,8 +72,17 @@ def _run(command: "Command[Any]", arguments: list[str]) -> int:
     if options is None:
         sys.stdout.write(_help_of(command))
         return 0
-    session = Session.of(options)
     try:
+        session = Session.of(options)
+    except CommandError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    try:
+        if getattr(options, "watch", False):
+            from yurt.cli.watching import watch  # noqa: PLC0415 # rarely needed
+
+            title = " ".join([PROGRAM, command.path, *rest])
+            return watch(session, title, lambda shown: command.run(shown, options, rest))
         return command.run(session, options, rest)
     except UsageError as error:
         session.console.error(str(error))

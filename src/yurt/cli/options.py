@@ -5,7 +5,7 @@ only after `=`; the first argument that is not a flag ends the flags.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -31,6 +31,17 @@ class Flag(NamedTuple):
     is_hidden: bool = False
 
 
+WatchFlag: TypeAlias = Annotated[
+    bool,
+    Flag(
+        "watch",
+        "Show it again whenever it changes, until ctrl+c: in place on a terminal, one below the other when "
+        "piped.",
+    ),
+]
+"""A command whose options have the field `watch` is run again and again; it need not know."""
+
+
 class GeneralOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The flags that every command takes."""
 
@@ -41,6 +52,15 @@ class GeneralOptions(msgspec.Struct, frozen=True, kw_only=True):
             "The address of the server. Overrides the YURT_ADDR environment variable if set. "
             "Default = http://127.0.0.1:4646",
             "<addr>",
+        ),
+    ] = None
+    context: Annotated[
+        str | None,
+        Flag(
+            "context",
+            "The context, a saved cluster, to use: see 'yurt context -help'. Its settings win over "
+            "environment variables, other flags win over it. YURT_CONTEXT may be set instead.",
+            "<name>",
         ),
     ] = None
     region: Annotated[

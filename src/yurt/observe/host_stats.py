@@ -60,10 +60,12 @@ class HostStats(Wire, frozen=True, kw_only=True, rename=wire_names(cpu_ticks_con
     cpu_ticks_consumed: float
 
 
-def host_stats(directory: str) -> HostStats:
-    """Look at the machine; `directory` is where allocations live. Cores are measured since the last look."""
+def host_stats(directory: str, mhz: float) -> HostStats:
+    """Look at the machine, whose cores have `mhz`; `directory` is where allocations live. Blocks.
+
+    Cores are measured since the last look.
+    """
     memory = psutil.virtual_memory()
-    mhz = getattr(psutil.cpu_freq(), "max", 0.0) or getattr(psutil.cpu_freq(), "current", 0.0) or 0.0
     cores = tuple(
         _core(number, times, mhz) for number, times in enumerate(psutil.cpu_times_percent(percpu=True))
     )

@@ -7,7 +7,7 @@ client library would bring its own server, its own threads and one global regist
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -36,6 +36,14 @@ class _Sums(msgspec.Struct):
         self.most = max(self.most, value)
 
 
+class Gauge(msgspec.Struct, frozen=True, kw_only=True):
+    """One value as it is now."""
+
+    name: str
+    labels: dict[str, str]
+    value: float
+
+
 class Metrics:
     """Counters, samples and gauges by name. Names are dotted and end in their unit; labels have few values.
 
@@ -59,14 +67,18 @@ class Metrics:
         """Say how a value is read."""
         self._gauges[name, _labels(labels)] = read
 
-    def summary(self, now_ns: int) -> dict[str, Any]:
-        """Everything as the JSON API shows it."""
+    def _all_gauges(self, more: Iterable[Gauge]) -> list[tuple[str, Labels, float]]:
+        own = [(name, labels, float(read())) for (name, labels), read in self._gauges.items()]
+        return sorted([*own, *((gauge.name, _labels(gauge.labels), gauge.value) for gauge in more)])
+
+    def summary(self, now_ns: int, more: Iterable[Gauge] = ()) -> dict[str, Any]:
+        """Everything as the JSON API shows it, and gauges that somebody else has read."""
         at = datetime.fromtimestamp(now_ns // 1_000_000_000 // INTERVAL_S * INTERVAL_S, UTC)
         return {
             "Counters": [_aggregate(*item) for item in sorted(self._counters.items(), key=_by_key)],
             "Gauges": [
-                {"Labels": dict(labels), "Name": name, "Value": float(read())}
-                for (name, labels), read in sorted(self._gauges.items(), key=_by_key)
+                {"Labels": dict(labels), "Name": name, "Value": value}
+                for name, labels, value in self._all_gauges(more)
             ],
             "Points": [],
             "PrecisionGauges": [],
@@ -74,8 +86,8 @@ class Metrics:
             "Timestamp": at.strftime("%Y-%m-%d %H:%M:%S +0000 UTC"),
         }
 
-    def prometheus(self) -> str:
-        """Everything in Prometheus' text format."""
+    def prometheus(self, more: Iterable[Gauge] = ()) -> str:
+        """Everything in Prometheus' text format, and gauges that somebody else has read."""
         lines: list[str] = []
         told: set[str] = set()
 
@@ -85,9 +97,9 @@ class Metrics:
                 lines.extend((f"# HELP {name} {name}", f"# TYPE {name} {kind}"))
             lines.extend(f"{part}{_label_text(labels)} {value:g}" for part, labels, value in parts)
 
-        for (dotted, labels), read in sorted(self._gauges.items(), key=_by_key):
+        for dotted, labels, value in self._all_gauges(more):
             name = _plain_name(dotted)
-            write(name, "gauge", [(name, labels, float(read()))])
+            write(name, "gauge", [(name, labels, value)])
         for (dotted, labels), sums in sorted(self._counters.items(), key=_by_key):
             name = _plain_name(dotted)
             write(name, "counter", [(name, labels, sums.total)])

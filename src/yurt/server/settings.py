@@ -7,11 +7,21 @@ from pathlib import Path
 import msgspec
 
 from yurt.model.acl.token import TokenLimits
-from yurt.model.job import BATCH, CORE, SERVICE, SYSBATCH, SYSTEM
+from yurt.model.job import (
+    BATCH,
+    CORE,
+    JOB_PRIORITY_DEFAULT,
+    JOB_PRIORITY_MAX,
+    SERVICE,
+    SYSBATCH,
+    SYSTEM,
+)
+from yurt.model.job_submission import SUBMISSION_BYTES_MAX
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.times import HOUR_NS, MINUTE_NS
 from yurt.model.wire import Nanoseconds
 from yurt.scheduler.kinds.core import Thresholds
+from yurt.server.event_broker import EVENT_BATCHES_KEPT
 from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND, MIN_HEARTBEAT_TTL_S
 from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
 
@@ -24,6 +34,15 @@ class AclSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     is_enabled: bool = False
     token_ttl: TokenLimits = TokenLimits(ttl_min=MINUTE_NS, ttl_max=24 * HOUR_NS)
+
+
+class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much a search gives: so many ids of a kind, so many names that a text is part of."""
+
+    is_fuzzy: bool = True
+    ids_max: int = 20
+    names_max: int = 100
+    text_length_min: int = 2
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +62,11 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     gc_interval_s: float = GC_INTERVAL_S
     gc_thresholds: Thresholds = Thresholds()
     job_max_count: int = 50_000
+    job_priority_default: int = JOB_PRIORITY_DEFAULT
+    job_priority_max: int = JOB_PRIORITY_MAX
+    job_source_bytes_max: int = SUBMISSION_BYTES_MAX
+    event_batches_kept: int = EVENT_BATCHES_KEPT
+    search: SearchLimits = SearchLimits()
     acl: AclSettings = AclSettings()
     # What a cluster begins with; afterwards only the API changes it.
     first_scheduler_configuration: SchedulerConfiguration = SchedulerConfiguration()

@@ -5,7 +5,6 @@ from __future__ import annotations
 _FIRST = "permission is asked for before anything else, so that nobody learns from other errors"
 _JOIN = "servers are joined only by those who may, where Nomad warns and joins"
 _NO_INDEX = "a refused write of a variable says nothing about an index"
-_STATS = "drivers do not measure their tasks yet"
 _INTRODUCTION = "introductions of nodes are not served yet"
 
 _WHO = ("reader", "rich", "anonymous")
@@ -43,8 +42,6 @@ ACL_DIFFERENCES: dict[tuple[str, str], str] = {
 
 # Answers that are not there yet, with the reason. This list must shrink.
 ACL_NOT_YET: dict[tuple[str, str], str] = {
-    ("acl_permissions_reader", "reader GET /v1/client/allocation/ALLOC/stats"): _STATS,
-    ("acl_permissions_reader", "rich GET /v1/client/allocation/ALLOC/stats"): _STATS,
     **{("acl_permissions_reader", f"{who} PUT /v1/acl/identity"): _INTRODUCTION for who in _WHO},
     ("acl_introduction_token", "introduction"): _INTRODUCTION,
     **{

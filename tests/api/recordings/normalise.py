@@ -79,6 +79,11 @@ ANY_OF_TYPE = frozenset(
         "start_delay",
         "IdentitySigningKeyID",
         "SigningKeyID",
+        "RSS",
+        "SystemMode",
+        "UserMode",
+        "TotalTicks",
+        "Percent",
         "exp",
         "iat",
         "nbf",
@@ -160,7 +165,7 @@ def differences(
 
 def _dict_differences(recorded: dict[str, Any], real: dict[str, Any], ids: Ids, path: str) -> Iterator[str]:
     named = {_mapped(name, ids): name for name in recorded}
-    if path.endswith("ClassEligibility") or any(_DIGEST.fullmatch(name) for name in recorded):
+    if path.endswith(("ClassEligibility", ".Pids")) or any(_DIGEST.fullmatch(name) for name in recorded):
         named = dict(zip(sorted(real), sorted(recorded), strict=False))
     for name in named.keys() - real.keys():
         yield f"{path}.{name}: missing (recorded {recorded[named[name]]!r:.120})"

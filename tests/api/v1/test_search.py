@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.api.v1.served import Served, served
-from yurt.api.v1.search import CONTEXTS, MATCHES_PER_CONTEXT_MAX
+from yurt.api.v1.search import CONTEXTS
+from yurt.server.settings import SearchLimits
 
 
 async def found(api: Served, path: str, **body: str) -> Any:
@@ -27,10 +28,10 @@ async def test_a_prefix_finds_ids_and_what_is_searched_in_vain_is_null() -> None
 
 async def test_no_more_than_the_limit_is_shown_and_the_cut_is_told() -> None:
     api = await served()
-    for number in range(MATCHES_PER_CONTEXT_MAX + 1):
+    for number in range(SearchLimits().ids_max + 1):
         await api.register(f"w{number:02d}")
     body = await found(api, "/v1/search", Prefix="w", Context="jobs")
-    assert len(body["Matches"]["jobs"]) == MATCHES_PER_CONTEXT_MAX
+    assert len(body["Matches"]["jobs"]) == SearchLimits().ids_max
     assert body["Truncations"] == {"jobs": True}
 
 

@@ -57,6 +57,7 @@ from yurt.model.alloc import (
 from yurt.model.client_protocol import AllocUpdate, ClientAlloc
 from yurt.model.group import TaskGroup
 from yurt.model.multi_error import MultiError
+from yurt.model.resource_usage import AllocResourceUsage, alloc_usage
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
 from yurt.model.times import SECOND_NS, time_ns, time_text
 from yurt.model.wire import Nanoseconds
@@ -335,6 +336,12 @@ class AllocRunner:
         if name not in self._runners:
             raise TaskUnknown("task not found")
         return await self._runners[name].open_session(argv, tty=tty)
+
+    async def usage(self, task: str = "") -> AllocResourceUsage:
+        """What its tasks use, or one of them; those that do not run are left out."""
+        names = [name for name in self._runners if task in ("", name)]
+        found = await asyncio.gather(*(self._runners[name].usage() for name in names))
+        return alloc_usage({name: usage for name, usage in zip(names, found, strict=True) if usage})
 
     def fail(self, description: str) -> None:
         """Give the allocation up without running it."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+from typing import ClassVar
 
 import msgspec
 
 from yurt.agent.drivers.driver import DriverError, DriverNetwork, TaskSpec
 from yurt.agent.drivers.signals import signal_number
+from yurt.agent.drivers.usage import ProcessMeter
 from yurt.agent.launcher import (
     ExitResult,
     LauncherClient,
@@ -19,6 +22,7 @@ from yurt.agent.launcher import (
     TaskKey,
     TaskLost,
 )
+from yurt.model.resource_usage import TaskResourceUsage
 
 _MIB = 1 << 20
 # The machine is short of something; nothing is wrong with the task.
@@ -68,9 +72,12 @@ class LaunchedTask:
     """A `TaskHandle` of a process."""
 
     network: DriverNetwork | None = None
+    # Whether its control groups are its own, and tell what it uses.
+    has_groups: ClassVar[bool] = False
 
     def __init__(self, launcher: LauncherClient, task: RunningTask) -> None:
         self._launcher = launcher
+        self._meter = ProcessMeter(task.pid, task.started_ns, in_groups=self.has_groups)
         self._task = task
         self.state = msgspec.msgpack.encode(task.key)
 
@@ -86,6 +93,10 @@ class LaunchedTask:
 
     async def signal(self, signal: str) -> None:
         self._task.signal(signal_number(signal))
+
+    async def usage(self) -> TaskResourceUsage | None:
+        """What its processes use; None when there are none."""
+        return await asyncio.to_thread(self._meter.measure)
 
     async def destroy(self) -> None:
         if self._task.is_running:

@@ -13,6 +13,7 @@ from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.devices.reservation import DeviceGone
 from yurt.agent.drivers import Driver, DriverError, ExitResult, TaskDevice, TaskHandle
 from yurt.agent.drivers.session import OpensSessions, Session, SessionRequest
+from yurt.agent.drivers.usage import Measured
 from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.restarts import (
@@ -34,6 +35,7 @@ from yurt.agent.task_runner.start import CannotStart, environment, in_network, t
 from yurt.agent.task_runner.states import as_dead, as_pending, as_revived, as_running, with_event
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import SYSTEM
+from yurt.model.resource_usage import TaskResourceUsage, with_ticks
 from yurt.model.task import Task
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
 from yurt.model.times import SECOND_NS
@@ -179,6 +181,20 @@ class TaskRunner:
             raise CannotEnter(f'driver "{self.task.driver}" cannot run commands in its tasks')
         request = SessionRequest(argv=argv, tty=tty, env=self.env().variables, task_dir=self.dir.path)
         return await self._handle.open_session(request)
+
+    async def usage(self) -> TaskResourceUsage | None:
+        """What the task uses; None when it does not run, or cannot be measured."""
+        if self._handle is None or not isinstance(self._handle, Measured):
+            return None
+        found = await self._handle.usage()
+        if found is None:
+            return None
+        mhz = float(self.node.node.attributes.get("cpu.frequency") or 0)
+        return TaskResourceUsage(
+            resource_usage=with_ticks(found.resource_usage, mhz),
+            timestamp=found.timestamp,
+            pids={pid: with_ticks(usage, mhz) for pid, usage in found.pids.items()} if found.pids else None,
+        )
 
     def update(self, alloc: ClientAlloc, task: Task) -> None:
         """Take over a newer version of the allocation; most of it shows from the next start on."""

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from msgspec.structs import replace
-
 from yurt.agent.node_meta import BadMetaKey, NodeMeta
 from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
@@ -16,8 +12,9 @@ from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
 from yurt.api.v1.client_checks import CheckReader
 from yurt.api.v1.local_node import asked_node, checked_alloc_id, known_alloc, node_of_alloc
 from yurt.model.decode import BadRequestBody
-from yurt.model.wire import AllocID, Wire, wire_names
-from yurt.observe.host_stats import HostStats, host_stats
+from yurt.model.resource_usage import AllocResourceUsage
+from yurt.model.wire import AllocID, Wire
+from yurt.observe.host_stats import HostStats
 
 READABLE = ("HEAD", "GET")
 NOT_COLLECTABLE = "No such allocation on client, or allocation not eligible for GC"
@@ -64,48 +61,6 @@ class MetaResponse(Wire, frozen=True, kw_only=True):
     meta: dict[str, str]
     dynamic: dict[str, str | None]
     static: dict[str, str]
-
-
-class MemoryStats(Wire, frozen=True, kw_only=True, rename=wire_names(rss="RSS")):
-    """Memory that something uses."""
-
-    rss: int = 0
-    cache: int = 0
-    swap: int = 0
-    mapped_file: int = 0
-    usage: int = 0
-    max_usage: int = 0
-    kernel_usage: int = 0
-    kernel_max_usage: int = 0
-    measured: tuple[str, ...] | None = None
-
-
-class CpuStats(Wire, frozen=True, kw_only=True):
-    """Compute that something uses."""
-
-    system_mode: float = 0.0
-    user_mode: float = 0.0
-    total_ticks: float = 0.0
-    throttled_periods: int = 0
-    throttled_time: int = 0
-    percent: float = 0.0
-    measured: tuple[str, ...] | None = None
-
-
-class ResourceUsage(Wire, frozen=True, kw_only=True, rename=wire_names(cpu_stats="CpuStats")):
-    """What something uses."""
-
-    memory_stats: MemoryStats = MemoryStats()
-    cpu_stats: CpuStats = CpuStats()
-    device_stats: tuple[dict[str, str], ...] | None = ()
-
-
-class AllocResourceUsage(Wire, frozen=True, kw_only=True):
-    """What an allocation and its tasks use; nothing measured is zeros and no tasks."""
-
-    resource_usage: ResourceUsage = ResourceUsage()
-    tasks: dict[str, ResourceUsage] = {}
-    timestamp: int = 0
 
 
 class ClientHandlers:
@@ -226,9 +181,12 @@ class ClientHandlers:
         raise HttpError(404, "resource not found")
 
     async def alloc_stats(self, call: Call) -> Answer:
-        """/v1/client/allocation/<id>/stats: drivers do not measure their tasks yet."""
-        self._alloc_id(call)
-        return Answer(body=AllocResourceUsage())
+        """/v1/client/allocation/<id>/stats."""
+        alloc = known_alloc(self._deps, self._alloc_id(call))
+        agent = node_of_alloc(self._deps, alloc)
+        if agent.alloc_dir(alloc.id) is None:
+            return Answer(body=AllocResourceUsage())
+        return Answer(body=await agent.alloc_usage(alloc.id, call.query.get("task", "")))
 
     async def restart(self, call: Call) -> Answer:
         """/v1/client/allocation/<id>/restart."""
@@ -273,10 +231,7 @@ class ClientHandlers:
 
     async def stats(self, call: Call) -> Answer:
         """/v1/client/stats."""
-        agent = asked_node(self._deps, call, unknown_status=404)
-        directory = self._deps.info.config.get("DataDir") or "/"
-        stats = await asyncio.to_thread(host_stats, directory)
-        return Answer(body=replace(stats, device_stats=await agent.device_stats() or None))
+        return Answer(body=await asked_node(self._deps, call, unknown_status=404).host_stats())
 
     async def collect_all(self, call: Call) -> Answer:
         """/v1/client/gc."""

@@ -47,6 +47,8 @@ class JobIntake:
             raise HttpError(500, "No path to region")
         namespace = intake.namespace or DEFAULT_NAMESPACE
         existing = self._deps.state.jobs.get(JobKey(namespace, JobID(job.get("ID", ""))))
+        if not job.get("Priority"):
+            job = {**job, "Priority": self._deps.server.settings.job_priority_default}
         stored = canonical_job(
             job,
             region=own,
@@ -70,6 +72,7 @@ class JobIntake:
             job,
             JobRules(
                 count_max=self._deps.server.settings.job_max_count,
+                priority_max=self._deps.server.settings.job_priority_max,
                 namespace_exists=namespace is not None,
                 node_pool_exists=job.node_pool in state.node_pools,
                 capabilities=namespace.capabilities if namespace is not None else None,

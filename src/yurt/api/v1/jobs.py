@@ -23,14 +23,12 @@ from yurt.api.v1.job_messages import (
 )
 from yurt.api.v1.job_views import JobListStub, job_stub
 from yurt.model.acl.caller import OPEN_TO_ALL
-from yurt.model.job import JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, SYSTEM, Job, JobKey
-from yurt.model.job_submission import SUBMISSION_BYTES_MAX, JobSubmission
+from yurt.model.job import JOB_PRIORITY_MIN, SYSTEM, Job, JobKey
+from yurt.model.job_submission import JobSubmission
 from yurt.model.multi_error import warnings_text
 from yurt.model.validate import source_size_warning
 from yurt.model.wire import DEFAULT_NAMESPACE, JobID
 from yurt.server.commands.jobs import JobRefused, JobRegistered
-
-EVAL_PRIORITY_TEXT = "Eval priority must be between 1 and 100 inclusively"
 
 MAY_REGISTER = ("submit-job", "register-job")
 MAY_STOP = ("submit-job", "purge-job", "deregister-job")
@@ -133,6 +131,8 @@ class JobHandlers:
             raise HttpError(400, "Job ID hasn't been provided")
         if "job_id" in call.path and call.path["job_id"] != job_id:
             raise HttpError(400, "Job ID does not match name")
+        if request.eval_priority:
+            self._check_priority(request.eval_priority)
         _check_early(request)
         job = self._intake.stored_form(
             request.job,
@@ -149,8 +149,9 @@ class JobHandlers:
             raise JobRefused(str(errors))
         warnings = self._intake.warnings(job)
         submission = _submission(request.submission, job)
-        if submission is not None and submission.size_bytes > SUBMISSION_BYTES_MAX:
-            warnings.append(source_size_warning(submission.size_bytes, most=SUBMISSION_BYTES_MAX))
+        most = self._deps.server.settings.job_source_bytes_max
+        if submission is not None and submission.size_bytes > most:
+            warnings.append(source_size_warning(submission.size_bytes, most=most))
             submission = None
         registered = await self._deps.commands.jobs.register(
             job,
@@ -160,12 +161,17 @@ class JobHandlers:
         )
         return registration_answer(registered, warnings=warnings_text(warnings))
 
+    def _check_priority(self, priority: int) -> None:
+        most = self._deps.server.settings.job_priority_max
+        if not JOB_PRIORITY_MIN <= priority <= most:
+            raise HttpError(400, f"Eval priority must be between {JOB_PRIORITY_MIN} and {most} inclusively")
+
     async def deregister(self, call: Call) -> Answer:
         """DELETE /v1/job/<id>."""
         purge = call.flag("purge")
         priority = call.integer("eval_priority")
-        if priority > 0 and not JOB_PRIORITY_MIN <= priority <= JOB_PRIORITY_MAX:
-            raise HttpError(400, EVAL_PRIORITY_TEXT)
+        if priority > 0:
+            self._check_priority(priority)
         call.flag("global")
         no_shutdown_delay = _no_shutdown_delay(call)
         done = await self._deps.commands.jobs.deregister(
@@ -267,9 +273,6 @@ def _no_shutdown_delay(call: Call) -> bool:
 
 
 def _check_early(request: JobRegisterRequest) -> None:
-    priority = request.eval_priority
-    if priority and not JOB_PRIORITY_MIN <= priority <= JOB_PRIORITY_MAX:
-        raise HttpError(400, EVAL_PRIORITY_TEXT)
     job: dict[str, Any] = request.job or {}
     if job.get("Type") == SYSTEM and any("Scaling" in group for group in job.get("TaskGroups", ())):
         raise HttpError(400, "Task groups with job type system do not support scaling blocks")

@@ -8,7 +8,7 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import Route
-from yurt.observe.metrics import PROMETHEUS_TYPE, Metrics
+from yurt.observe.metrics import PROMETHEUS_TYPE, Gauge, Metrics
 
 
 class MetricsHandlers:
@@ -33,11 +33,20 @@ class MetricsHandlers:
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/metrics."""
-        if call.query.get("format") == "prometheus":
-            if not (self._deps.info.config.get("Telemetry") or {}).get("PrometheusMetrics"):
-                raise HttpError(415, "Prometheus is not enabled")
-            return Answer(body=self._metrics.prometheus().encode(), content_type=PROMETHEUS_TYPE)
-        return Answer(body=self._metrics.summary(self._deps.server.clock.now_ns()))
+        telemetry = self._deps.info.config.get("Telemetry") or {}
+        is_prometheus = call.query.get("format") == "prometheus"
+        if is_prometheus and not telemetry.get("PrometheusMetrics"):
+            raise HttpError(415, "Prometheus is not enabled")
+        node = self._deps.node_agent
+        measured: list[Gauge] = []
+        if node is not None:
+            measured = await node.gauges(
+                of_node=bool(telemetry.get("PublishNodeMetrics")),
+                of_allocs=bool(telemetry.get("PublishAllocationMetrics")),
+            )
+        if is_prometheus:
+            return Answer(body=self._metrics.prometheus(measured).encode(), content_type=PROMETHEUS_TYPE)
+        return Answer(body=self._metrics.summary(self._deps.server.clock.now_ns(), measured))
 
 
 def _describe_state(deps: Deps, metrics: Metrics) -> None:

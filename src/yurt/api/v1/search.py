@@ -16,10 +16,7 @@ from yurt.api.v1.search_jobs import FuzzyMatch, Hit, best_first, job_hits, posit
 from yurt.model.wire import Wire
 from yurt.state.state import State
 
-MATCHES_PER_CONTEXT_MAX = 20
-FUZZY_MATCHES_MAX = 100
 FUZZY_OBJECTS_MAX = 20
-FUZZY_LENGTH_MIN = 2
 ALL = "all"
 CONTEXTS = (
     "allocs",
@@ -87,23 +84,28 @@ class SearchHandlers:
         request: SearchRequest = await call.read(SearchRequest)
         matches: dict[str, list[str] | None] = {}
         cut: dict[str, bool] = {}
+        most = self._deps.server.settings.search.ids_max
         for context in allowed_contexts(call, _asked(request.context)):
             if context in _BY_UUID and not _is_uuid_prefix(request.prefix):
                 continue
             found = _ids(self._deps.state, context, Scope(call), request.prefix)
-            shown = list(islice(found, MATCHES_PER_CONTEXT_MAX + 1))
-            cut[context] = len(shown) > MATCHES_PER_CONTEXT_MAX
-            matches[context] = shown[:MATCHES_PER_CONTEXT_MAX] or None
+            shown = list(islice(found, most + 1))
+            cut[context] = len(shown) > most
+            matches[context] = shown[:most] or None
         return self._answer(matches, cut)
 
     async def fuzzy(self, call: Call) -> Answer:
         """PUT /v1/search/fuzzy."""
         request: FuzzySearchRequest = await call.read(FuzzySearchRequest)
         contexts = _asked(request.context)
-        if len(request.text) < FUZZY_LENGTH_MIN:
+        limits = self._deps.server.settings.search
+        if not limits.is_fuzzy:
+            raise HttpError(500, "fuzzy search is not enabled")
+        if len(request.text) < limits.text_length_min:
             raise HttpError(
                 500,
-                f"fuzzy search query must be at least {FUZZY_LENGTH_MIN} characters, got {len(request.text)}",
+                f"fuzzy search query must be at least {limits.text_length_min} characters, "
+                f"got {len(request.text)}",
             )
         matches: dict[str, list[FuzzyMatch]] = {}
         cut: dict[str, bool] = {}
@@ -111,14 +113,14 @@ class SearchHandlers:
             if context in _PREFIX_IN_FUZZY:
                 is_searchable = context not in _BY_UUID or _is_uuid_prefix(request.text)
                 ids = _ids(self._deps.state, context, Scope(call), request.text) if is_searchable else ()
-                found = [FuzzyMatch(id=one) for one in islice(ids, MATCHES_PER_CONTEXT_MAX + 1)]
-                cut[context] = len(found) > MATCHES_PER_CONTEXT_MAX
-                matches[context] = found[:MATCHES_PER_CONTEXT_MAX]
+                found = [FuzzyMatch(id=one) for one in islice(ids, limits.ids_max + 1)]
+                cut[context] = len(found) > limits.ids_max
+                matches[context] = found[: limits.ids_max]
                 continue
             hits = _hits(self._deps.state, context, Scope(call), request.text.lower())
             for name, own in hits.items():
-                cut[name] = len(own) > FUZZY_MATCHES_MAX
-                matches[name] = best_first(own)[:FUZZY_MATCHES_MAX]
+                cut[name] = len(own) > limits.names_max
+                matches[name] = best_first(own)[: limits.names_max]
         return self._answer(matches, cut)
 
     def _answer(self, matches: object, cut: dict[str, bool]) -> Answer:

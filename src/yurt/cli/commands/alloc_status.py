@@ -10,7 +10,7 @@ from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.hints import show_hint
 from yurt.cli.lookup import uuid_prefix
 from yurt.cli.machine_output import show_record, show_value, wants_machine_output, with_members
-from yurt.cli.options import Flag, FormatOptions
+from yurt.cli.options import Flag, FormatOptions, WatchFlag
 from yurt.cli.records import ALLOC_MEMBERS
 from yurt.cli.tables import alloc_table
 from yurt.sdk import allocs
@@ -19,6 +19,7 @@ from yurt.sdk import allocs
 class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `alloc status`."""
 
+    watch: WatchFlag = False
     short: Annotated[bool, Flag("short", "Display short output. Shows only the most recent task event.")] = (
         False
     )

@@ -13,7 +13,7 @@ from yurt.cli.hints import show_hint
 from yurt.cli.layout import short_id
 from yurt.cli.lookup import find_deployment
 from yurt.cli.machine_output import show_record, wants_machine_output
-from yurt.cli.options import Flag
+from yurt.cli.options import Flag, WatchFlag
 from yurt.cli.times import absolute
 from yurt.model.times import SECOND_NS
 from yurt.sdk import deployments
@@ -22,6 +22,7 @@ from yurt.sdk import deployments
 class Options(VerboseFormatOptions, frozen=True, kw_only=True):
     """The flags of `deployment status`."""
 
+    watch: WatchFlag = False
     monitor: Annotated[bool, Flag("monitor", "Follow the deployment until it ends.")] = False
     wait: Annotated[
         int,

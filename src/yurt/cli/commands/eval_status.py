@@ -11,7 +11,7 @@ from yurt.cli.layout import key_list, short_id, table
 from yurt.cli.lookup import find_eval
 from yurt.cli.machine_output import show_value, wants_machine_output, with_members
 from yurt.cli.monitor import follow_evaluation
-from yurt.cli.options import Flag, FormatOptions
+from yurt.cli.options import Flag, FormatOptions, WatchFlag
 from yurt.cli.placement import failed_count, reasons
 from yurt.cli.records import EVALUATION_MEMBERS
 from yurt.cli.tables import brief_alloc_table, placement_failures
@@ -41,6 +41,7 @@ RARE_COUNT_COLUMNS = (
 class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `eval status`."""
 
+    watch: WatchFlag = False
     monitor: Annotated[bool, Flag("monitor", "Monitor an outstanding evaluation.")] = False
     verbose: Annotated[bool, Flag("verbose", "Show full-length IDs and exact timestamps.")] = False
     ui: Annotated[bool, Flag("ui", "Open the evaluation's page in the browser.")] = False

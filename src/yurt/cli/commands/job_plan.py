@@ -22,6 +22,9 @@ from yurt.sdk.types.jobs import Planned
 
 EXIT_NOT_PLANNED = 255
 EXIT_CHANGES = 1
+# With -detailed-exitcode, as Terraform and others have it.
+EXIT_DETAILED_FAILURE = 1
+EXIT_DETAILED_CHANGES = 2
 PREEMPTIONS_LISTED_MAX = 10
 
 
@@ -38,6 +41,14 @@ class Options(JobFileOptions, frozen=True, kw_only=True):
     vault_namespace: Annotated[
         str | None, Flag("vault-namespace", "The Vault namespace to set for the job.", "<namespace>")
     ] = None
+    detailed_exitcode: Annotated[
+        bool,
+        Flag(
+            "detailed-exitcode",
+            "Exit with 0 when nothing would change, 2 when something would, in place updates included, "
+            "and 1 when the plan cannot be made.",
+        ),
+    ] = False
     verbose: Annotated[bool, Flag("verbose", "Increase diff verbosity.")] = False
     json_output: Annotated[bool, Flag("json-output", "Output the plan in JSON format.")] = False
     template: Annotated[
@@ -54,7 +65,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     try:
         return _plan(session, options, arguments[0])
     except CommandError as error:
-        raise CommandError(str(error), exit_code=EXIT_NOT_PLANNED) from error
+        code = EXIT_DETAILED_FAILURE if options.detailed_exitcode else EXIT_NOT_PLANNED
+        raise CommandError(str(error), exit_code=code) from error
 
 
 def _plan(session: Session, options: Options, path: str) -> int:
@@ -65,24 +77,25 @@ def _plan(session: Session, options: Options, path: str) -> int:
         answer = jobs.plan(
             loaded.client(session.client),
             loaded.job,
-            diff=options.diff,
+            diff=options.diff or options.detailed_exitcode,
             policy_override=options.policy_override,
         )
     planned = answer.value
+    code = detailed_exit_code_of(planned) if options.detailed_exitcode else exit_code_of(planned)
     console = session.console
     if options.json_output:
         console.output(json_text(json.loads(answer.body)))
-        return exit_code_of(planned)
+        return code
     if options.template is not None:
         console.output(template_text(options.template, json.loads(answer.body)))
-        return exit_code_of(planned)
-    if planned.diff is not None:
+        return code
+    if planned.diff is not None and options.diff:
         console.output(DiffView(console, verbose=options.verbose).job(planned.diff) + "\n")
     _show_dry_run(session, planned, job_type=str(loaded.job.get("Type") or "service"))
     show_warnings(console, planned.warnings)
     _show_preemptions(session, planned)
     _show_index(session, planned, options, path)
-    return exit_code_of(planned)
+    return code
 
 
 def exit_code_of(planned: Planned) -> int:
@@ -97,6 +110,12 @@ def exit_code_of(planned: Planned) -> int:
         group.stop + group.place + group.migrate + group.destructive_update + group.canary for group in groups
     )
     return EXIT_CHANGES if changes else 0
+
+
+def detailed_exit_code_of(planned: Planned) -> int:
+    """2 when the job differs from the registered one in anything."""
+    assert planned.diff is not None, "the diff is always asked for"
+    return 0 if planned.diff.type == "None" else EXIT_DETAILED_CHANGES
 
 
 def _show_dry_run(session: Session, planned: Planned, *, job_type: str) -> None:
@@ -183,6 +202,8 @@ COMMAND = Command(
           * 0: No allocations created or destroyed.
           * 1: Allocations created or destroyed.
           * 255: Error determining plan results.
+
+        With -detailed-exitcode these are 0 for no change at all, 2 for any change and 1 for an error.
 
         When ACLs are enabled, this command requires a token with the 'submit-job' or 'plan-job'
         capability for the job's namespace.

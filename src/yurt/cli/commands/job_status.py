@@ -10,7 +10,7 @@ from yurt.cli.hints import job_page, show_hint
 from yurt.cli.job_view import JobView
 from yurt.cli.lookup import EVERY_NAMESPACE, find_job
 from yurt.cli.machine_output import show_value, wants_machine_output
-from yurt.cli.options import Flag, FormatOptions
+from yurt.cli.options import Flag, FormatOptions, WatchFlag
 from yurt.cli.tables import job_table
 from yurt.sdk import Client, jobs
 
@@ -18,6 +18,7 @@ from yurt.sdk import Client, jobs
 class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `job status`."""
 
+    watch: WatchFlag = False
     all_allocs: Annotated[
         bool,
         Flag(

@@ -10,7 +10,7 @@ from yurt.cli.layout import short_id, table
 from yurt.cli.lookup import find_node
 from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.node_view import NodeView
-from yurt.cli.options import Flag
+from yurt.cli.options import Flag, WatchFlag
 from yurt.cli.paging import PagingOptions, show_next_page
 from yurt.sdk import Client, agent, nodes
 from yurt.sdk.types.nodes import NodeStub
@@ -19,6 +19,7 @@ from yurt.sdk.types.nodes import NodeStub
 class Options(PagingOptions, frozen=True, kw_only=True):
     """The flags of `node status`."""
 
+    watch: WatchFlag = False
     is_self: Annotated[bool, Flag("self", "Query the status of the local node.")] = False
     stats: Annotated[bool, Flag("stats", "Display detailed resource usage statistics.")] = False
     with_allocs: Annotated[bool, Flag("allocs", "Display a count of running allocations for each node.")] = (

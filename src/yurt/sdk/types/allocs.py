@@ -293,7 +293,7 @@ class ResourceUsage(Record, frozen=True):
     """What a task or allocation uses now."""
 
     memory_stats: MemoryStats = MemoryStats()
-    cpu_stats: CpuStats = CpuStats()
+    cpu_stats: CpuStats = msgspec.field(name="CpuStats", default=CpuStats())
 
 
 class TaskUsage(Record, frozen=True):

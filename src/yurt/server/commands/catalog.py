@@ -30,7 +30,7 @@ class Commands:
     def __init__(self, context: ServerContext, jobs: JobCommands, settings: ServerSettings) -> None:
         self.jobs = jobs
         self.job_versions = JobVersionCommands(context, jobs)
-        self.dispatch = DispatchCommands(context)
+        self.dispatch = DispatchCommands(context, job_priority_max=settings.job_priority_max)
         self.periodic = PeriodicCommands(context)
         self.deployments = DeploymentCommands(context)
         self.scale = ScaleCommands(context, job_max_count=settings.job_max_count)

@@ -48,8 +48,9 @@ class Dispatched(msgspec.Struct, frozen=True, kw_only=True):
 class DispatchCommands:
     """What can be asked of parameterized jobs."""
 
-    def __init__(self, context: ServerContext) -> None:
+    def __init__(self, context: ServerContext, *, job_priority_max: int = JOB_PRIORITY_MAX) -> None:
         self._context = context
+        self._job_priority_max = job_priority_max
 
     async def dispatch(self, key: JobKey, request: Dispatch) -> Dispatched:
         """Launch a child. Raises DispatchRefused."""
@@ -57,7 +58,7 @@ class DispatchCommands:
         parent = context.state.jobs.get(key)
         if parent is None:
             raise DispatchRefused("parameterized job not found")
-        problem = dispatch_problem(parent, request)
+        problem = dispatch_problem(parent, request, priority_max=self._job_priority_max)
         if problem:
             raise DispatchRefused(problem)
         earlier = self._earlier(key, request.idempotency_token)
@@ -96,15 +97,15 @@ class DispatchCommands:
         return next((child for child in children if child.dispatch_idempotency_token == token), None)
 
 
-def dispatch_problem(parent: Job, request: Dispatch) -> str:
+def dispatch_problem(parent: Job, request: Dispatch, *, priority_max: int = JOB_PRIORITY_MAX) -> str:
     """Say why a job cannot be dispatched so; empty if it can."""
     rules = parent.parameterized_job
     if rules is None or not parent.is_parameterized:
         return f'Specified job "{parent.id}" is not a parameterized job'
     if parent.stop:
         return f'Specified job "{parent.id}" is stopped'
-    if request.priority and not JOB_PRIORITY_MIN <= request.priority <= JOB_PRIORITY_MAX:
-        return f"dispatch job priority must be between [{JOB_PRIORITY_MIN}, {JOB_PRIORITY_MAX}]"
+    if request.priority and not JOB_PRIORITY_MIN <= request.priority <= priority_max:
+        return f"dispatch job priority must be between [{JOB_PRIORITY_MIN}, {priority_max}]"
     if rules.payload == "required" and not request.payload:
         return "Payload is not provided but required by parameterized job"
     if rules.payload == "forbidden" and request.payload:

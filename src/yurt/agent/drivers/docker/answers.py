@@ -48,6 +48,7 @@ class ContainerState(_Answer, frozen=True, kw_only=True):
     oom_killed: bool = msgspec.field(name="OOMKilled", default=False)
     exit_code: int = 0
     error: str = ""
+    started_at: str | None = None
     finished_at: str | None = None
 
 
@@ -106,6 +107,42 @@ class Exec(_Answer, frozen=True, kw_only=True):
     """`GET /exec/<id>/json`."""
 
     exit_code: int | None = None
+
+
+class CpuUsage(msgspec.Struct, frozen=True, kw_only=True):
+    """Compute used so far, in nanoseconds."""
+
+    usage_in_usermode: int = 0
+    usage_in_kernelmode: int = 0
+
+
+class Throttling(msgspec.Struct, frozen=True, kw_only=True):
+    """How often and how long a container was held up."""
+
+    throttled_periods: int = 0
+    throttled_time: int = 0
+
+
+class ContainerCpu(msgspec.Struct, frozen=True, kw_only=True):
+    """A container's compute."""
+
+    cpu_usage: CpuUsage = CpuUsage()
+    throttling_data: Throttling = Throttling()
+
+
+class ContainerMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """A container's memory, in bytes."""
+
+    usage: int = 0
+    max_usage: int = 0
+    stats: dict[str, int] = {}
+
+
+class ContainerStats(msgspec.Struct, frozen=True, kw_only=True):
+    """`GET /containers/<id>/stats`."""
+
+    cpu_stats: ContainerCpu = ContainerCpu()
+    memory_stats: ContainerMemory = ContainerMemory()
 
 
 class ProgressDetail(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,14 +8,17 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from yurt.agent.drivers.docker.answers import Container, ContainerState, Created, Exec
+from yurt.agent.drivers.docker.answers import Container, ContainerState, ContainerStats, Created, Exec
 from yurt.agent.drivers.docker.engine import CALL_LIMIT_S, Engine, EngineError, EngineUnreachable
 from yurt.agent.drivers.docker.logs import Followed, LogFollower
 from yurt.agent.drivers.docker.session import DockerSession, open_in_container
+from yurt.agent.drivers.docker.usage import container_usage
 from yurt.agent.drivers.driver import DriverError, DriverNetwork
 from yurt.agent.drivers.session import SessionRequest
+from yurt.agent.drivers.usage import CpuRates
 from yurt.agent.launcher import ExitResult, LauncherClient
 from yurt.clock import Clock
+from yurt.model.resource_usage import TaskResourceUsage
 from yurt.model.times import time_ns
 from yurt.observe.logger import get_logger
 
@@ -59,6 +62,8 @@ class DockerTask:
         self._follower = LogFollower(launcher, engine, task.followed)
         self._path = f"/containers/{self.container_id}"
         self._result: ExitResult | None = None
+        self._started_ns: int | None = None
+        self._rates = CpuRates()
 
     async def follow_logs(self) -> None:
         """See to it that output is kept."""
@@ -129,6 +134,19 @@ class DockerTask:
     async def open_session(self, request: SessionRequest) -> DockerSession:
         """Run another command in the container, with its streams open. Raises DriverError."""
         return await open_in_container(self._engine, self.container_id, request)
+
+    async def usage(self) -> TaskResourceUsage | None:
+        """What the container uses; None when the daemon cannot tell."""
+        try:
+            if self._started_ns is None:
+                container = await self._engine.get(f"{self._path}/json", Container)
+                self._started_ns = time_ns(container.state.started_at)
+            told = await self._engine.get(
+                f"{self._path}/stats", ContainerStats, **{"stream": "false", "one-shot": "true"}
+            )
+        except (EngineError, EngineUnreachable):
+            return None
+        return container_usage(told, self._rates, now=self._clock.now_ns(), since=self._started_ns)
 
     async def _ask(self, path: str, *, limit_s: float = CALL_LIMIT_S, **params: str) -> None:
         try:

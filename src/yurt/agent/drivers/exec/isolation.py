@@ -198,6 +198,8 @@ class Isolation:
 class IsolatedTask(LaunchedTask):
     """A `TaskHandle` of a container's first process."""
 
+    has_groups = True
+
     def __init__(self, launcher: LauncherClient, task: RunningTask, bundle: Bundle) -> None:
         super().__init__(launcher, task)
         self._bundle = bundle
