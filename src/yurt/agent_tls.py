@@ -10,7 +10,6 @@ import msgspec
 from yurt.clock import Clock
 from yurt.config import AgentConfig
 from yurt.config.cipher_suites import CIPHER_SUITES
-from yurt.tls import TlsFiles, calling_context, check_files, listening_context
 
 
 class AgentTls(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +25,9 @@ def load_tls(config: AgentConfig, clock: Clock) -> AgentTls:
     tls = config.tls
     if not (tls.http or tls.rpc):
         return AgentTls()
+    # Reading certificates takes 9 MiB that a plain agent need not carry.
+    from yurt.tls import TlsFiles, calling_context, check_files, listening_context  # noqa: PLC0415
+
     files = TlsFiles(
         ca_file=tls.ca_file,
         cert_file=tls.cert_file,

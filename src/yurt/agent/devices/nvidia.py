@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
-import pynvml  # type: ignore[import-untyped]  # NVIDIA ships it without types
 
 from yurt.agent.devices.reservation import DeviceGone, Reservation
 from yurt.agent.devices.stats import DeviceGroupStats, InstanceStats, StatObject, StatValue
@@ -26,6 +26,7 @@ PERIOD_S_MIN = 1.0
 
 # Every program that uses a GPU needs these besides the GPU's own file; not all machines have all.
 _SHARED_FILES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset")
+_LIBRARY = "libnvidia-ml.so.1"
 _MIB = 1 << 20
 # What a lane of each generation of PCI Express carries, in MB/s.
 _LANE_MB_PER_S = {1: 250, 2: 500, 3: 985, 4: 1969, 5: 3938, 6: 7563}
@@ -52,7 +53,7 @@ def nvidia_options(config: Mapping[str, Any] | None) -> NvidiaOptions:
 class NvidiaGpus:
     """The GPUs of this machine. A machine without them, or without NVIDIA's driver, has none."""
 
-    def __init__(self, options: NvidiaOptions, *, library: Any = pynvml) -> None:  # noqa: ANN401 - a module
+    def __init__(self, options: NvidiaOptions, *, library: Any = None) -> None:  # noqa: ANN401 - a module
         self.options = options
         self._nvml = library
         self._is_ready = False
@@ -114,7 +115,9 @@ class NvidiaGpus:
         """The GPUs that NVML knows; none without it, which is no trouble."""
         if not self.options.enabled:
             return []
-        nvml = self._nvml
+        nvml = self._nvml = self._nvml or _load_nvml()
+        if nvml is None:
+            return []
         try:
             if not self._is_ready:
                 nvml.nvmlInit()
@@ -224,6 +227,17 @@ class NvidiaGpus:
             return question(*arguments)
         except self._nvml.NVMLError:
             return None
+
+
+def _load_nvml() -> Any:  # noqa: ANN401 - a module
+    """NVIDIA's binding, where the library is that it binds; by itself it would take 13 MiB."""
+    try:
+        ctypes.CDLL(_LIBRARY)
+    except OSError:
+        return None
+    import pynvml  # type: ignore[import-untyped]  # noqa: PLC0415  # NVIDIA ships it without types
+
+    return pynvml
 
 
 def _thousandth(value: int | None) -> int | None:
