@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test lint format bench lock clean
+.PHONY: setup run test fuzz lint format bench lock clean
 
 setup: $(STAMP)
 
@@ -22,6 +22,10 @@ run: setup
 # As many workers as cores; tests of one file stay together, since they share agents and daemons.
 test: setup
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+# Many times the random examples that `make test` tries; another seed each time.
+fuzz: setup
+	YURT_FUZZ_TIMES=$(or $(TIMES),60) HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n auto --dist loadgroup --timeout 7200 tests/fuzz $(ARGS)
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -9,9 +9,9 @@ def test_samples_are_summed_up() -> None:
     metrics = Metrics()
     for value in (1.0, 3.0):
         metrics.sample("nomad.took_ms", value)
-    (sample,) = metrics.summary(0)["Samples"]
-    assert (sample["Count"], sample["Sum"], sample["Min"], sample["Max"]) == (2, 4.0, 1.0, 3.0)
-    assert (sample["Mean"], sample["Stddev"]) == (2.0, 1.0)
+    (sample,) = metrics.summary(0).samples
+    assert (sample.count, sample.sum, sample.min, sample.max) == (2, 4.0, 1.0, 3.0)
+    assert (sample.mean, sample.stddev) == (2.0, 1.0)
 
 
 def test_labels_tell_counters_apart() -> None:
@@ -19,14 +19,14 @@ def test_labels_tell_counters_apart() -> None:
     metrics.count("nomad.requests", labels={"path": "/a"})
     metrics.count("nomad.requests", labels={"path": "/b"})
     metrics.count("nomad.requests", labels={"path": "/a"})
-    counts = {one["Labels"]["path"]: one["Count"] for one in metrics.summary(0)["Counters"]}
+    counts = {one.labels["path"]: one.count for one in metrics.summary(0).counters}
     assert counts == {"/a": 2, "/b": 1}
 
 
 def test_gauges_are_read_when_somebody_looks() -> None:
     metrics, values = Metrics(), iter((1.0, 2.0))
     metrics.gauge("nomad.jobs", lambda: next(values))
-    assert [metrics.summary(0)["Gauges"][0]["Value"] for _ in range(2)] == [1.0, 2.0]
+    assert [metrics.summary(0).gauges[0].value for _ in range(2)] == [1.0, 2.0]
 
 
 def test_the_text_format_names_each_metric_once_and_escapes_labels() -> None:
@@ -47,4 +47,4 @@ def test_the_text_format_names_each_metric_once_and_escapes_labels() -> None:
 
 
 def test_times_are_those_of_the_interval() -> None:
-    assert Metrics().summary(1_700_000_009_000_000_000)["Timestamp"] == "2023-11-14 22:13:20 +0000 UTC"
+    assert Metrics().summary(1_700_000_009_000_000_000).timestamp == "2023-11-14 22:13:20 +0000 UTC"

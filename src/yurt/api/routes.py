@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
-from yurt.api.answer import Answer
+from yurt.api.answer import JSON_TYPE, Answer
 from yurt.api.call import Call
 from yurt.api.needs import Need
+from yurt.api.parameters import Parameter
 from yurt.api.websocket import WebSocket
 from yurt.observe.metrics import Metrics
 from yurt.server.auth import Authority
@@ -43,9 +44,26 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     cors: tuple[str, ...] = ()
     # Whether the agent itself answers, whatever region the caller names.
     is_local: bool = False
-    # What the API document says about the bodies.
+    # What the API document says about the query and the bodies, for all methods or by method.
+    takes: Sequence[Parameter] | Mapping[str, Sequence[Parameter]] = ()
     request: Any = None
     response: Any = None
+    # What a success is, where it is not JSON; None for nothing at all.
+    content_type: str | None = JSON_TYPE
+    success_status: int = 200
+    # Whether an answer goes on until the caller hangs up.
+    streams: bool = False
+    # The path as people read it, for all methods or by method, where `path` matches more than they mean.
+    documented: str | Mapping[str, str] = ""
+
+    def documented_path(self, method: str) -> str:
+        """The path that the API document shows for a method."""
+        told = self.documented.get(method, "") if isinstance(self.documented, Mapping) else self.documented
+        return told or self.path
+
+    def parameters(self, method: str) -> Sequence[Parameter]:
+        """The parameters that a method's query may have, besides those that all have."""
+        return self.takes.get(method, ()) if isinstance(self.takes, Mapping) else self.takes
 
     def need(self, method: str) -> Need | None:
         """What callers of a method must be allowed to do; None where the table says nothing."""

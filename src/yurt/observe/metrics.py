@@ -36,12 +36,37 @@ class _Sums(msgspec.Struct):
         self.most = max(self.most, value)
 
 
-class Gauge(msgspec.Struct, frozen=True, kw_only=True):
-    """One value as it is now."""
+class Aggregate(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
+    """What was counted or measured, in short."""
 
-    name: str
+    count: int
     labels: dict[str, str]
+    max: float
+    mean: float
+    min: float
+    name: str
+    rate: float
+    stddev: float
+    sum: float
+
+
+class Gauge(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
+    """A value as it is now."""
+
+    labels: dict[str, str]
+    name: str
     value: float
+
+
+class MetricsSummary(msgspec.Struct, frozen=True, kw_only=True, rename="pascal"):
+    """Everything that is counted and measured. There are no points and no gauges of high precision."""
+
+    counters: list[Aggregate]
+    gauges: list[Gauge]
+    points: tuple[()] = ()
+    precision_gauges: tuple[()] = ()
+    samples: list[Aggregate]
+    timestamp: str
 
 
 class Metrics:
@@ -71,20 +96,18 @@ class Metrics:
         own = [(name, labels, float(read())) for (name, labels), read in self._gauges.items()]
         return sorted([*own, *((gauge.name, _labels(gauge.labels), gauge.value) for gauge in more)])
 
-    def summary(self, now_ns: int, more: Iterable[Gauge] = ()) -> dict[str, Any]:
+    def summary(self, now_ns: int, more: Iterable[Gauge] = ()) -> MetricsSummary:
         """Everything as the JSON API shows it, and gauges that somebody else has read."""
         at = datetime.fromtimestamp(now_ns // 1_000_000_000 // INTERVAL_S * INTERVAL_S, UTC)
-        return {
-            "Counters": [_aggregate(*item) for item in sorted(self._counters.items(), key=_by_key)],
-            "Gauges": [
-                {"Labels": dict(labels), "Name": name, "Value": value}
+        return MetricsSummary(
+            counters=[_aggregate(*item) for item in sorted(self._counters.items(), key=_by_key)],
+            gauges=[
+                Gauge(labels=dict(labels), name=name, value=value)
                 for name, labels, value in self._all_gauges(more)
             ],
-            "Points": [],
-            "PrecisionGauges": [],
-            "Samples": [_aggregate(*item) for item in sorted(self._samples.items(), key=_by_key)],
-            "Timestamp": at.strftime("%Y-%m-%d %H:%M:%S +0000 UTC"),
-        }
+            samples=[_aggregate(*item) for item in sorted(self._samples.items(), key=_by_key)],
+            timestamp=at.strftime("%Y-%m-%d %H:%M:%S +0000 UTC"),
+        )
 
     def prometheus(self, more: Iterable[Gauge] = ()) -> str:
         """Everything in Prometheus' text format, and gauges that somebody else has read."""
@@ -118,21 +141,21 @@ def _by_key(item: tuple[tuple[str, Labels], Any]) -> tuple[str, Labels]:
     return item[0]
 
 
-def _aggregate(key: tuple[str, Labels], sums: _Sums) -> dict[str, Any]:
+def _aggregate(key: tuple[str, Labels], sums: _Sums) -> Aggregate:
     name, labels = key
     mean = sums.total / sums.count
     spread = max(0.0, sums.squares / sums.count - mean * mean)
-    return {
-        "Count": sums.count,
-        "Labels": dict(labels),
-        "Max": sums.most,
-        "Mean": mean,
-        "Min": sums.least,
-        "Name": name,
-        "Rate": sums.total / INTERVAL_S,
-        "Stddev": math.sqrt(spread),
-        "Sum": sums.total,
-    }
+    return Aggregate(
+        count=sums.count,
+        labels=dict(labels),
+        max=sums.most,
+        mean=mean,
+        min=sums.least,
+        name=name,
+        rate=sums.total / INTERVAL_S,
+        stddev=math.sqrt(spread),
+        sum=sums.total,
+    )
 
 
 def _plain_name(dotted: str) -> str:

@@ -62,6 +62,7 @@ class AbsentHandlers:
                 path="/v1/operator/license",
                 handlers={"GET": self.license, "PUT": self.enterprise},
                 summary="Say that no licence is needed",
+                success_status=204,
                 needs=needs.KNOWN_CALLER,
             ),
             Route(

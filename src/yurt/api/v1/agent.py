@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import socket
@@ -14,11 +15,27 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.needs import Need
+from yurt.api.parameters import BLOCKING, NODE_ID, SERVER_ID, Parameter, flag, text
 from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
+from yurt.api.v1.agent_views import (
+    AgentSelf,
+    DiskUse,
+    Health,
+    HostData,
+    Joined,
+    Jwks,
+    Member,
+    Members,
+    OpenIdConfiguration,
+    SchedulerWorker,
+    SchedulerWorkers,
+    SchedulerWorkersConfig,
+)
 from yurt.model.decode import BadRequestBody
 from yurt.model.multi_error import multi_error_text
 from yurt.model.times import time_text
 from yurt.model.wire import NodeID, Wire
+from yurt.observe.host_stats import host_stats
 from yurt.version import NOMAD_VERSION, VERSION
 
 JWKS_MAX_AGE_S = 900
@@ -39,6 +56,16 @@ class SchedulerWorkersRequest(
     enabled_schedulers: tuple[str, ...] | None = None
 
 
+_ADDRESSES = Parameter("address", "The address of a server.", is_repeated=True)
+_TAKES = {
+    "/v1/agent/health": (Parameter("type", "`client` or `server`; both without.", is_repeated=True),),
+    "/v1/agent/host": (NODE_ID, SERVER_ID),
+    "/.well-known/jwks.json": BLOCKING,
+    "/v1/agent/join": (_ADDRESSES,),
+    "/v1/agent/force-leave": (text("node", "The server's name."), flag("prune", "Forget it altogether.")),
+}
+
+
 class AgentHandlers:
     """The handlers of /v1/agent, /v1/status, /v1/regions and /.well-known."""
 
@@ -48,30 +75,45 @@ class AgentHandlers:
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
         read, write = needs.agent("read"), needs.agent("write")
-        reads: tuple[tuple[str, Handler, str, Need], ...] = (
-            ("/v1/agent/self", self.self, "Describe this agent", read),
-            ("/v1/agent/health", self.health, "Say whether the agent is well", needs.ANYONE),
-            ("/v1/agent/members", self.members, "List the servers that know each other", needs.node("read")),
-            ("/v1/agent/host", self.host, "Describe the machine", read),
-            ("/v1/agent/schedulers", self.schedulers, "List the schedulers of this server", read),
-            ("/v1/regions", self.regions, "List the regions", needs.ANYONE),
-            ("/.well-known/jwks.json", self.jwks, "List the public keys", needs.ANYONE),
+        reads: tuple[tuple[str, Handler, str, Need, Any], ...] = (
+            ("/v1/agent/self", self.self, "Describe this agent", read, AgentSelf),
+            (
+                "/v1/agent/health",
+                self.health,
+                "Say whether the agent is well",
+                needs.ANYONE,
+                dict[str, Health],
+            ),
+            ("/v1/agent/members", self.members, "List the servers", needs.node("read"), Members),
+            ("/v1/agent/host", self.host, "Describe the machine", read, HostData),
+            ("/v1/agent/schedulers", self.schedulers, "List the schedulers here", read, SchedulerWorkers),
+            ("/v1/regions", self.regions, "List the regions", needs.ANYONE, list[str]),
+            ("/.well-known/jwks.json", self.jwks, "List the public keys", needs.ANYONE, Jwks),
             (
                 "/.well-known/openid-configuration",
                 self.openid_configuration,
                 "Describe who signs identities",
                 needs.ANYONE,
+                OpenIdConfiguration,
             ),
         )
-        writes = (
-            ("/v1/agent/join", self.join, "Make this server known to others"),
-            ("/v1/agent/force-leave", self.force_leave, "Forget a server that failed"),
-            ("/v1/agent/reload", self.reload, "Read the configuration again"),
+        writes: tuple[tuple[str, Handler, str, Any], ...] = (
+            ("/v1/agent/join", self.join, "Make this server known to others", Joined),
+            ("/v1/agent/force-leave", self.force_leave, "Forget a server that failed", None),
+            ("/v1/agent/reload", self.reload, "Read the configuration again", None),
         )
         return (
             *(
-                Route(path=path, handlers={"GET": handler}, summary=summary, needs=need, is_local=True)
-                for path, handler, summary, need in reads
+                Route(
+                    path=path,
+                    handlers={"GET": handler},
+                    summary=summary,
+                    needs=need,
+                    is_local=True,
+                    takes=_TAKES.get(path, ()),
+                    response=response,
+                )
+                for path, handler, summary, need, response in reads
             ),
             *(
                 Route(
@@ -80,8 +122,10 @@ class AgentHandlers:
                     summary=summary,
                     needs=write,
                     is_local=True,
+                    takes=_TAKES.get(path, ()),
+                    response=response,
                 )
-                for path, handler, summary in writes
+                for path, handler, summary, response in writes
             ),
             Route(
                 path="/v1/agent/servers",
@@ -89,6 +133,8 @@ class AgentHandlers:
                 summary="List or set the servers of this client",
                 needs={"GET": read, **dict.fromkeys(WRITE, write)},
                 is_local=True,
+                takes=dict.fromkeys(WRITE, (_ADDRESSES,)),
+                response=list[str],
             ),
             Route(
                 path="/v1/agent/schedulers/config",
@@ -96,6 +142,8 @@ class AgentHandlers:
                 summary="Read or set how many schedulers this server runs",
                 needs={"GET": read, **dict.fromkeys(WRITE, write)},
                 is_local=True,
+                request=SchedulerWorkersRequest,
+                response=dict.fromkeys(("GET", *WRITE), SchedulerWorkersConfig),
             ),
             Route(
                 path="/v1/agent/keyring/{action}",
@@ -110,18 +158,21 @@ class AgentHandlers:
                 summary="Give the command line of this agent",
                 needs=write,
                 is_local=True,
+                content_type="text/plain",
             ),
             Route(
                 path="/v1/status/leader",
                 handlers={"GET": self.leader},
                 summary="Name the leader",
                 needs=needs.ANYONE,
+                response=str,
             ),
             Route(
                 path="/v1/status/peers",
                 handlers={"GET": self.peers},
                 summary="List the servers",
                 needs=needs.ANYONE,
+                response=list[str],
             ),
         )
 
@@ -140,29 +191,29 @@ class AgentHandlers:
     async def self(self, _call: Call) -> Answer:
         """GET /v1/agent/self."""
         return Answer(
-            body={"config": self._deps.info.config, "member": self._member(), "stats": self._stats()}
+            body=AgentSelf(config=self._deps.info.config, member=self._member(), stats=self._stats())
         )
 
     async def health(self, call: Call) -> Answer:
         """GET /v1/agent/health."""
         kinds = call.values("type") or ["client", "server"]
-        body: dict[str, dict[str, object]] = {}
+        body: dict[str, Health] = {}
         if "client" in kinds and self._deps.info.has_client:
-            body["client"] = {"message": "ok", "ok": True}
+            body["client"] = Health()
         if "server" in kinds:
-            body["server"] = {"message": "ok", "ok": True}
+            body["server"] = Health()
         return Answer(body=body)
 
     async def members(self, _call: Call) -> Answer:
         """GET /v1/agent/members."""
         info = self._deps.info
         return Answer(
-            body={
-                "ServerName": info.name,
-                "ServerRegion": info.region,
-                "ServerDC": info.datacenter,
-                "Members": [self._member()],
-            }
+            body=Members(
+                server_name=info.name,
+                server_region=info.region,
+                server_dc=info.datacenter,
+                members=(self._member(),),
+            )
         )
 
     async def servers(self, _call: Call) -> Answer:
@@ -186,7 +237,7 @@ class AgentHandlers:
             raise HttpError(400, "missing address to join")
         refused = "servers find each other through their log; configure the same one"
         problems = [f"failed to join {address}: {refused}" for address in addresses]
-        return Answer(body={"error": multi_error_text(problems), "num_joined": 0, "warning": ""})
+        return Answer(body=Joined(error=multi_error_text(problems)))
 
     async def force_leave(self, call: Call) -> Answer:
         """PUT /v1/agent/force-leave: a server that is not known is no error."""
@@ -206,23 +257,23 @@ class AgentHandlers:
 
     async def schedulers(self, _call: Call) -> Answer:
         """GET /v1/agent/schedulers."""
-        worker = {
-            "enabled_schedulers": list(self._deps.server.settings.enabled_schedulers),
-            "id": self._deps.server_id,
-            "started": time_text(self._deps.started_at),
-            "status": "Started",
-            "workload_status": "WaitingToDequeue",
-        }
-        return Answer(body={"schedulers": [worker], "server_id": self._server_name()})
+        worker = SchedulerWorker(
+            enabled_schedulers=tuple(self._deps.server.settings.enabled_schedulers),
+            id=self._deps.server_id,
+            started=time_text(self._deps.started_at),
+            status="Started",
+            workload_status="WaitingToDequeue",
+        )
+        return Answer(body=SchedulerWorkers(schedulers=(worker,), server_id=self._server_name()))
 
     async def scheduler_workers(self, _call: Call) -> Answer:
         """GET /v1/agent/schedulers/config."""
         return Answer(
-            body={
-                "enabled_schedulers": list(self._deps.server.settings.enabled_schedulers),
-                "num_schedulers": 1,
-                "server_id": self._server_name(),
-            }
+            body=SchedulerWorkersConfig(
+                enabled_schedulers=tuple(self._deps.server.settings.enabled_schedulers),
+                num_schedulers=1,
+                server_id=self._server_name(),
+            )
         )
 
     async def set_scheduler_workers(self, call: Call) -> Answer:
@@ -246,14 +297,14 @@ class AgentHandlers:
         if call.query.get("node_id") and call.query.get("server_id"):
             raise HttpError(400, "Can only forward to either client node or server")
         return Answer(
-            body={
-                "OS": f"{platform.system().lower()} {platform.release()}",
-                "Network": [{"Hostname": socket.gethostname()}],
-                "ResolvConf": _text_of("/etc/resolv.conf"),
-                "Hosts": _text_of("/etc/hosts"),
-                "Environment": _environment(),
-                "Disk": {},
-            }
+            body=HostData(
+                os=f"{platform.system().lower()} {platform.release()}",
+                network=({"Hostname": socket.gethostname()},),
+                resolv_conf=_text_of("/etc/resolv.conf"),
+                hosts=_text_of("/etc/hosts"),
+                environment=_environment(),
+                disk=await asyncio.to_thread(_disks, self._deps.info.config.get("DataDir") or "/"),
+            )
         )
 
     async def keyring(self, _call: Call) -> Answer:
@@ -283,7 +334,7 @@ class AgentHandlers:
         answer = await self._deps.read(call, [("root-keys", None)], read)
         if not answer.body:
             raise HttpError(500, "No cluster leader")
-        answer.body = {"keys": answer.body}
+        answer.body = Jwks(keys=tuple(answer.body))
         answer.headers = {"Cache-Control": f"max-age={JWKS_MAX_AGE_S}"}
         return answer
 
@@ -293,26 +344,20 @@ class AgentHandlers:
         if not issuer:
             raise HttpError(404, "OIDC Discovery endpoint disabled")
         return Answer(
-            body={
-                "issuer": issuer,
-                "jwks_uri": f"{issuer.rstrip('/')}/.well-known/jwks.json",
-                "id_token_signing_alg_values_supported": ["RS256", "EdDSA"],
-                "response_types_supported": ["code"],
-                "subject_types_supported": ["public"],
-            }
+            body=OpenIdConfiguration(issuer=issuer, jwks_uri=f"{issuer.rstrip('/')}/.well-known/jwks.json")
         )
 
     def _server_name(self) -> str:
         return f"{self._deps.info.name}.{self._deps.info.region}"
 
-    def _member(self) -> dict[str, Any]:
+    def _member(self) -> Member:
         info = self._deps.info
         host, _, port = info.rpc_address.rpartition(":")
-        return {
-            "Name": self._server_name(),
-            "Addr": host,
-            "Port": GOSSIP_PORT,
-            "Tags": {
+        return Member(
+            name=self._server_name(),
+            addr=host,
+            port=GOSSIP_PORT,
+            tags={
                 "bootstrap": "1",
                 "build": NOMAD_VERSION,
                 "dc": info.datacenter,
@@ -326,14 +371,7 @@ class AgentHandlers:
                 "rpc_addr": host,
                 "vsn": "1",
             },
-            "Status": "alive",
-            "ProtocolMin": 1,
-            "ProtocolMax": 5,
-            "ProtocolCur": 2,
-            "DelegateMin": 2,
-            "DelegateMax": 5,
-            "DelegateCur": 4,
-        }
+        )
 
     def _stats(self) -> dict[str, dict[str, str]]:
         state = self._deps.state
@@ -373,6 +411,14 @@ def _text_of(path: str) -> str:
             return file.read()
     except OSError as error:
         return f"{path} cannot be read: {error.strerror}"
+
+
+def _disks(directory: str) -> dict[str, DiskUse]:
+    """How full the disks are, by where they are mounted."""
+    return {
+        disk.mountpoint: DiskUse(disk_mb=disk.size // 2**20, used_mb=disk.used // 2**20)
+        for disk in host_stats(directory, mhz=0.0).disk_stats
+    }
 
 
 def _environment() -> dict[str, str]:

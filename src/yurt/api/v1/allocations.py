@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from yurt.agent.services.checks import CheckResult
 from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
@@ -12,6 +13,7 @@ from yurt.api.errors import HttpError
 from yurt.api.filter.values import Getters, define_members
 from yurt.api.ids import checked_prefix, checked_uuid
 from yurt.api.listing import by_id, by_index
+from yurt.api.parameters import BLOCKING, LISTED, flag
 from yurt.api.routes import ANY_METHOD, WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import (
@@ -27,7 +29,7 @@ from yurt.api.v1.client_checks import CheckReader
 from yurt.api.v1.found import found
 from yurt.model.alloc import Allocation
 from yurt.model.service_registration import ServiceRegistration
-from yurt.model.wire import AllocID
+from yurt.model.wire import AllocID, Wire
 from yurt.server.commands.allocs import AllocNotFound
 
 BY_ID = by_id(lambda alloc: alloc.id)
@@ -52,6 +54,13 @@ def _filter_members() -> Getters:
 define_members(Allocation, _filter_members())
 
 
+class AllocStopped(Wire, frozen=True, kw_only=True):
+    """The evaluation that places a stopped allocation anew."""
+
+    eval_id: str
+    index: int
+
+
 class AllocationHandlers:
     """The handlers of /v1/allocations and /v1/allocation."""
 
@@ -67,6 +76,11 @@ class AllocationHandlers:
                 path="/v1/allocations",
                 handlers={"GET": self.list},
                 summary="List allocations",
+                takes=(
+                    *LISTED,
+                    flag("resources", "Show the resources that allocations have."),
+                    flag("task_states", "Show the states of tasks; they are without."),
+                ),
                 needs=needs.listed("read-job"),
                 response=list[AllocListStub],
             ),
@@ -74,12 +88,18 @@ class AllocationHandlers:
                 path="/v1/allocation/{alloc_id}/stop",
                 handlers=dict.fromkeys(WRITE, self.stop),
                 summary="Stop an allocation and place it anew",
+                takes=(
+                    flag("no_shutdown_delay", "Do not wait before tasks are stopped."),
+                    flag("reschedule", "Count it as a failure that is placed anew."),
+                ),
+                response=AllocStopped,
                 needs=needs.namespace("alloc-lifecycle", of=of_alloc),
             ),
             Route(
                 path="/v1/allocation/{alloc_id}/services",
                 handlers={"GET": self.services},
                 summary="List the services of an allocation",
+                takes=BLOCKING,
                 needs=needs.namespace("read-job", of=of_alloc),
                 response=list[ServiceRegistration],
             ),
@@ -87,12 +107,14 @@ class AllocationHandlers:
                 path="/v1/allocation/{alloc_id}/checks",
                 handlers=dict.fromkeys(ANY_METHOD, self._checks.read),
                 summary="Read the results of an allocation's checks",
+                response=dict[str, CheckResult] | None,
                 needs=needs.namespace("read-job", of=of_alloc),
             ),
             Route(
                 path="/v1/allocation/{alloc_id}",
                 handlers={"GET": self.read},
                 summary="Read an allocation",
+                takes=BLOCKING,
                 needs=needs.Checked(told="ns:read-job of the allocation", check=self._may_read),
                 response=AllocView,
             ),
@@ -153,7 +175,7 @@ class AllocationHandlers:
             )
         except AllocNotFound as error:
             raise HttpError(404, str(error)) from None
-        return Answer(body={"EvalID": done.eval_id, "Index": done.index}, index=done.index)
+        return Answer(body=AllocStopped(eval_id=done.eval_id, index=done.index), index=done.index)
 
     async def services(self, call: Call) -> Answer:
         """GET /v1/allocation/<id>/services."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from yurt.agent.node_meta import BadMetaKey, NodeMeta
+from yurt.agent.services.checks import CheckResult
 from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import NODE_ID, text
 from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
 from yurt.api.v1.client_checks import CheckReader
 from yurt.api.v1.local_node import asked_node, checked_alloc_id, known_alloc, node_of_alloc
@@ -63,6 +67,28 @@ class MetaResponse(Wire, frozen=True, kw_only=True):
     static: dict[str, str]
 
 
+class NodeClaims(Wire, frozen=True, kw_only=True):
+    """What the identity of a node says."""
+
+    claims: dict[str, Any]
+
+
+class Done(Wire, frozen=True, kw_only=True):
+    """The answer to what changes no State."""
+
+    index: int = 0
+
+
+_TAKES = {"stats": (text("task", "Only this task."),)}
+_REQUESTS: dict[str, Any] = {"restart": RestartRequest, "signal": SignalRequest}
+_ANSWERS: dict[str, Any] = {
+    "stats": AllocResourceUsage,
+    "checks": dict[str, CheckResult] | None,
+    "restart": dict.fromkeys(("GET", "PUT", "POST", "DELETE"), Done),
+    "signal": Done,
+}
+
+
 class ClientHandlers:
     """The handlers of /v1/client, but for files."""
 
@@ -95,6 +121,9 @@ class ClientHandlers:
                     summary=summary,
                     needs=needs.namespace(*any_of, of=of_alloc),
                     cors=READABLE,
+                    takes=_TAKES.get(name, ()),
+                    request=_REQUESTS.get(name),
+                    response=_ANSWERS.get(name),
                 )
                 for name, methods, handler, summary, any_of in actions
             ),
@@ -107,6 +136,8 @@ class ClientHandlers:
                     **dict.fromkeys(WRITE, needs.namespace("submit-job", "pause-allocation", of=of_alloc)),
                 },
                 cors=READABLE,
+                takes={"GET": (text("task", "The task."),)},
+                request=PauseRequest,
             ),
             Route(
                 path="/v1/client/allocation/{alloc_id}",
@@ -119,6 +150,7 @@ class ClientHandlers:
                 path="/v1/client/stats",
                 handlers=dict.fromkeys(ANY_METHOD, self.stats),
                 summary="Measure a node",
+                takes=(NODE_ID,),
                 needs=needs.node("read"),
                 response=HostStats,
                 cors=READABLE,
@@ -127,21 +159,25 @@ class ClientHandlers:
                 path="/v1/client/gc",
                 handlers=dict.fromkeys(ANY_METHOD, self.collect_all),
                 summary="Delete all allocations of a node that are over",
+                takes=(NODE_ID,),
                 needs=needs.node("write"),
             ),
             Route(
                 path="/v1/client/metadata",
                 handlers={"GET": self.read_meta, "POST": self.change_meta},
                 summary="Read or change the metadata of a node",
+                takes=(NODE_ID,),
                 needs={"GET": needs.node("read"), "POST": needs.node("write")},
                 request=MetaRequest,
-                response=MetaResponse,
+                response=dict.fromkeys(("GET", "POST"), MetaResponse),
                 cors=READABLE,
             ),
             Route(
                 path="/v1/client/identity",
                 handlers={"GET": self.read_identity},
                 summary="Read what the identity of a node says",
+                takes=(NODE_ID,),
+                response=NodeClaims,
                 needs=needs.node("read"),
                 cors=READABLE,
             ),
@@ -149,6 +185,8 @@ class ClientHandlers:
                 path="/v1/client/identity/renew",
                 handlers=dict.fromkeys(WRITE, self.renew_identity),
                 summary="Renew the identity of a node",
+                takes=(NODE_ID,),
+                response=dict[str, str],
                 needs=needs.node("write"),
                 request=IdentityRenewal,
                 cors=READABLE,
@@ -160,11 +198,11 @@ class ClientHandlers:
         claims = await asked_node(self._deps, call, unknown_status=500).identity_claims()
         # As numbers with a point: whoever decodes them into untyped values expects floats.
         return Answer(
-            body={
-                "Claims": {
+            body=NodeClaims(
+                claims={
                     name: float(value) if isinstance(value, int) else value for name, value in claims.items()
                 }
-            }
+            )
         )
 
     async def renew_identity(self, call: Call) -> Answer:
@@ -199,7 +237,7 @@ class ClientHandlers:
         alloc_id = self._alloc_id(call)
         agent = node_of_alloc(self._deps, known_alloc(self._deps, alloc_id))
         await agent.restart_task(alloc_id, task=request.task_name, all_tasks=request.all_tasks)
-        return Answer(body={"Index": 0})
+        return Answer(body=Done())
 
     async def signal(self, call: Call) -> Answer:
         """PUT /v1/client/allocation/<id>/signal."""
@@ -210,7 +248,7 @@ class ClientHandlers:
         alloc_id = self._alloc_id(call)
         agent = node_of_alloc(self._deps, known_alloc(self._deps, alloc_id))
         await agent.signal_task(alloc_id, task=request.task, signal=request.signal)
-        return Answer(body={"Index": 0})
+        return Answer(body=Done())
 
     async def collect(self, call: Call) -> Answer:
         """/v1/client/allocation/<id>/gc."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 
@@ -11,6 +12,7 @@ from yurt.agent.access.confined import PathEscapes
 from yurt.agent.access.files import (
     READ_BYTES_MAX,
     SNIFF_BYTES,
+    AllocFileInfo,
     FileError,
     content_type,
     list_files,
@@ -24,6 +26,7 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_uuid
+from yurt.api.parameters import WHOLE_NUMBER, Parameter, flag, text
 from yurt.api.routes import Handler, Route
 from yurt.errors import YurtError
 from yurt.model.alloc import decode_task_states
@@ -44,6 +47,32 @@ _SANDBOX_HEADERS = {
 }
 
 _encode = msgspec.json.Encoder().encode
+
+
+_PATH = text("path", "The file or directory within the allocation's directory.")
+_FOLLOWED = (
+    flag("follow", "Go on as the file grows."),
+    Parameter("offset", "Where to start, in bytes.", WHOLE_NUMBER),
+    text("origin", "What the offset counts from: `start` or `end`."),
+)
+_TAKES: dict[str, tuple[Parameter, ...]] = {
+    "ls": (_PATH,),
+    "stat": (_PATH,),
+    "cat": (_PATH,),
+    "readat": (
+        _PATH,
+        Parameter("offset", "Where to start, in bytes.", WHOLE_NUMBER),
+        Parameter("limit", "How many bytes; 0 for all.", WHOLE_NUMBER),
+    ),
+    "stream": (_PATH, *_FOLLOWED),
+    "logs": (
+        text("task", "The task."),
+        text("type", "`stdout` or `stderr`."),
+        *_FOLLOWED,
+        flag("plain", "Bytes rather than frames."),
+    ),
+}
+_SHOWN: dict[str, Any] = {"ls": list[AllocFileInfo], "stat": AllocFileInfo}
 
 
 class ClientFsHandlers:
@@ -73,6 +102,10 @@ class ClientFsHandlers:
                         *(("read-logs", "read-fs") if name == "logs" else ("read-fs",)), of=of_alloc
                     ),
                     cors=READABLE,
+                    takes=_TAKES[name],
+                    response=_SHOWN.get(name),
+                    content_type="*/*",
+                    streams=name in ("stream", "logs"),
                 )
                 for name, (handler, summary) in actions.items()
             ),

@@ -9,6 +9,7 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_prefix, checked_uuid
 from yurt.api.listing import by_id, by_index
+from yurt.api.parameters import BLOCKING, LISTED
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
@@ -104,6 +105,7 @@ class DeploymentHandlers:
                 path="/v1/deployments",
                 handlers={"GET": self.list},
                 summary="List deployments",
+                takes=LISTED,
                 needs=needs.listed("read-job"),
                 response=list[Deployment],
             ),
@@ -111,6 +113,7 @@ class DeploymentHandlers:
                 path="/v1/deployment/allocations/{deployment_id}",
                 handlers={"GET": self.allocations},
                 summary="List the allocations of a deployment",
+                takes=BLOCKING,
                 needs=needs.namespace("read-job", of=of_deployment),
                 response=list[AllocListStub],
             ),
@@ -129,6 +132,7 @@ class DeploymentHandlers:
                 path="/v1/deployment/{deployment_id}",
                 handlers={"GET": self.read},
                 summary="Read a deployment",
+                takes=BLOCKING,
                 needs=needs.namespace("read-job", of=of_deployment),
                 response=Deployment,
             ),

@@ -12,10 +12,12 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_prefix, checked_uuid
 from yurt.api.listing import Page, by_id, by_index, count_of, filter_of, listed
+from yurt.api.parameters import BLOCKING, FILTER, LISTED, PREFIX, text
 from yurt.api.routes import Route
 from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
 from yurt.api.v1.found import found
+from yurt.api.v1.read_meta import ReadMeta
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import JobKey
 from yurt.model.wire import EvalID, Wire
@@ -34,6 +36,19 @@ class EvalDeleteRequest(Wire, frozen=True, kw_only=True):
     filter: str = ""
 
 
+class EvalCount(ReadMeta, frozen=True, kw_only=True):
+    """How many evaluations there are."""
+
+    count: int
+
+
+class EvalsDeleted(Wire, frozen=True, kw_only=True):
+    """How many evaluations were deleted."""
+
+    count: int
+    index: int
+
+
 class EvaluationHandlers:
     """The handlers of /v1/evaluations and /v1/evaluation."""
 
@@ -47,20 +62,30 @@ class EvaluationHandlers:
                 path="/v1/evaluations",
                 handlers={"GET": self.list, "DELETE": self.delete},
                 summary="List evaluations, delete some",
+                takes={
+                    "GET": (
+                        *LISTED,
+                        text("job", "Only those of this job."),
+                        text("status", "Only those in this state."),
+                    )
+                },
                 needs={"GET": needs.listed("read-job"), "DELETE": needs.MANAGEMENT},
                 request=EvalDeleteRequest,
-                response=list[Evaluation],
+                response={"GET": list[Evaluation], "DELETE": EvalsDeleted},
             ),
             Route(
                 path="/v1/evaluations/count",
                 handlers={"GET": self.count},
                 summary="Count evaluations",
+                takes=(PREFIX, FILTER, *BLOCKING),
+                response=EvalCount,
                 needs=needs.listed("read-job"),
             ),
             Route(
                 path="/v1/evaluation/{eval_id}/allocations",
                 handlers={"GET": self.allocations},
                 summary="List the allocations that an evaluation placed",
+                takes=BLOCKING,
                 needs=needs.namespace("read-job", of=self._deps.namespace_of.eval),
                 response=list[AllocListStub],
             ),
@@ -68,6 +93,7 @@ class EvaluationHandlers:
                 path="/v1/evaluation/{eval_id}",
                 handlers={"GET": self.read},
                 summary="Read an evaluation",
+                takes=(*BLOCKING, text("related", "`true` shows the evaluations that this one belongs to.")),
                 needs=needs.namespace("read-job", of=self._deps.namespace_of.eval),
                 response=Evaluation,
             ),
@@ -115,14 +141,7 @@ class EvaluationHandlers:
             lambda: (table.index, table.rows()),
             self._deps.rng,
         )
-        body = {
-            "Count": await count_of(rows, wanted, is_meant),
-            "Index": index,
-            "LastContact": 0,
-            "KnownLeader": True,
-            "NextToken": "",
-        }
-        return read_answer(body, index)
+        return read_answer(EvalCount(count=await count_of(rows, wanted, is_meant), index=index), index)
 
     async def delete(self, call: Call) -> Answer:
         """DELETE /v1/evaluations."""
@@ -141,7 +160,7 @@ class EvaluationHandlers:
         if request.filter:
             ids = await self._deletable(request.filter, call.namespace)
         index = await commands.delete([EvalID(one) for one in ids])
-        return Answer(body={"Count": len(ids), "Index": index}, index=index)
+        return Answer(body=EvalsDeleted(count=len(ids), index=index), index=index)
 
     async def read(self, call: Call) -> Answer:
         """GET /v1/evaluation/<id>."""

@@ -14,6 +14,7 @@ from yurt.api.answer import Answer
 from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import COUNT, Parameter
 from yurt.api.routes import Route
 from yurt.api.v1.event_access import may_ask, may_see
 from yurt.api.v1.event_views import Event, events_of
@@ -39,6 +40,11 @@ class EventHandlers:
                 path="/v1/event/stream",
                 handlers={"GET": self.stream},
                 summary="Follow what changes",
+                takes=(
+                    Parameter("topic", "`Topic` or `Topic:key`; everything without.", is_repeated=True),
+                    Parameter("index", "Where to start; 0 is the oldest event that is kept.", COUNT),
+                ),
+                streams=True,
                 needs=needs.Checked(told="what each topic needs", check=_may_follow),
             ),
         )

@@ -7,13 +7,16 @@ from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, IDEMPOTENCY_TOKEN
 from yurt.api.routes import ANY_METHOD, WRITE, Route
 from yurt.api.v1.job_messages import (
+    IndexResponse,
     JobDispatchRequest,
     JobDispatchResponse,
     JobRegisterResponse,
     JobRevertRequest,
     JobStabilityRequest,
+    PeriodicForceResponse,
     ScalingRequest,
     TagVersionRequest,
     TagVersionResponse,
@@ -45,12 +48,14 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/periodic/force",
                 handlers=dict.fromkeys(WRITE, self.force),
                 summary="Launch a child of a periodic job now",
+                response=PeriodicForceResponse,
                 needs=needs.namespace("submit-job", "dispatch-job", "force-periodic-job"),
             ),
             Route(
                 path="/v1/job/{job_id}/dispatch",
                 handlers=dict.fromkeys(WRITE, self.dispatch),
                 summary="Launch a child of a parameterized job",
+                takes=(IDEMPOTENCY_TOKEN,),
                 needs=needs.namespace("dispatch-job"),
                 request=JobDispatchRequest,
                 response=JobDispatchResponse,
@@ -59,6 +64,7 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/dispatch/payload",
                 handlers=dict.fromkeys(WRITE, self.dispatch_payload),
                 summary="Launch a child of a parameterized job with the body as its payload",
+                takes=(IDEMPOTENCY_TOKEN,),
                 needs=needs.namespace("dispatch-job"),
                 response=JobDispatchResponse,
             ),
@@ -74,6 +80,7 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/stable",
                 handlers=dict.fromkeys(WRITE, self.stable),
                 summary="Mark a version of a job as stable",
+                response=IndexResponse,
                 needs=needs.namespace("submit-job", "stable-job"),
                 request=JobStabilityRequest,
             ),
@@ -81,17 +88,19 @@ class JobChangeHandlers:
                 path="/v1/job/{job_id}/scale",
                 handlers={"GET": self._scale_reader.read, **dict.fromkeys(WRITE, self.scale)},
                 summary="Read how far a job is scaled, set the count of a group",
+                takes={"GET": BLOCKING},
                 needs={
                     "GET": needs.namespace("read-job", "read-job-scaling"),
                     **dict.fromkeys(WRITE, needs.namespace("submit-job", "scale-job")),
                 },
                 request=ScalingRequest,
-                response=JobScaleStatus,
+                response={"GET": JobScaleStatus, **dict.fromkeys(WRITE, JobRegisterResponse)},
             ),
             Route(
                 path="/v1/job/{job_id}/tag",
                 handlers=dict.fromkeys(ANY_METHOD, self.tag),
                 summary="Name a version of a job, or take its name away",
+                documented="/v1/job/{job_id}/versions/{name}/tag",
                 needs=needs.namespace("submit-job", "tag-job-version"),
                 request=TagVersionRequest,
                 response=TagVersionResponse,
@@ -101,7 +110,7 @@ class JobChangeHandlers:
     async def force(self, call: Call) -> Answer:
         """PUT /v1/job/<id>/periodic/force."""
         done = await self._deps.commands.periodic.force(job_key(call))
-        body = {"EvalID": done.eval_id, "EvalCreateIndex": done.index, "Index": done.index}
+        body = PeriodicForceResponse(eval_id=done.eval_id, eval_create_index=done.index, index=done.index)
         return Answer(body=body, index=done.index)
 
     async def dispatch(self, call: Call) -> Answer:
@@ -156,7 +165,7 @@ class JobChangeHandlers:
         index = await self._deps.commands.job_versions.set_stability(
             job_key(call), request.job_version, stable=request.stable
         )
-        return Answer(body={"Index": index}, index=index)
+        return Answer(body=IndexResponse(index=index), index=index)
 
     async def tag(self, call: Call) -> Answer:
         """PUT and DELETE /v1/job/<id>/versions/<name>/tag."""

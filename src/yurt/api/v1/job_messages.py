@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from yurt.api.v1.read_meta import ReadMeta
 from yurt.model.forms import JobForm
 from yurt.model.go_types import Folded, FoldedAs, Uint64
+from yurt.model.job import Job
 from yurt.model.wire import Nanoseconds, Wire, wire_names
+from yurt.scheduler.diff.types import JobDiff
 
 
 class SubmissionForm(Wire, frozen=True, kw_only=True):
@@ -179,3 +182,24 @@ class JobValidateResponse(Wire, frozen=True, kw_only=True):
     validation_errors: tuple[str, ...] | None = None
     error: str = ""
     warnings: str = ""
+
+
+class JobVersions(ReadMeta, frozen=True, kw_only=True):
+    """The versions of a job, newest first, and what changed between them."""
+
+    versions: tuple[Job, ...]
+    diffs: list[JobDiff] | None = None
+
+
+class PeriodicForceResponse(Wire, frozen=True, kw_only=True):
+    """The answer to launching a child of a periodic job."""
+
+    eval_id: str
+    eval_create_index: int
+    index: int
+
+
+class IndexResponse(Wire, frozen=True, kw_only=True):
+    """The index at which something was changed."""
+
+    index: int

@@ -31,6 +31,7 @@ class JobParseHandlers:
                 path="/v1/jobs/parse",
                 handlers=dict.fromkeys(WRITE, self.parse),
                 summary="Turn a job file into JSON",
+                response=dict[str, Any],
                 needs=needs.namespace("parse-job", "submit-job"),
                 request=JobsParseRequest,
             ),

@@ -9,6 +9,7 @@ from yurt.api.answer import Answer
 from yurt.api.call import Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, COUNT, Parameter, flag
 from yurt.api.routes import ANY_METHOD, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
@@ -31,11 +32,18 @@ class JobReadHandlers:
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
+        every = flag("all", "Also those of an earlier job with the same id.")
+        version = Parameter("version", "The version whose source is meant.", COUNT, is_required=True)
+        more: dict[str, tuple[Parameter, ...]] = {
+            "allocations": (every,),
+            "deployments": (every,),
+            "submission": (version,),
+        }
         reads: tuple[tuple[str, Any, str, Any], ...] = (
             ("allocations", self.allocations, "List the allocations of a job", list[AllocListStub]),
             ("evaluations", self.evaluations, "List the evaluations of a job", list[Evaluation]),
             ("deployments", self.deployments, "List the deployments of a job", list[Deployment]),
-            ("deployment", self.deployment, "Read the newest deployment of a job", Deployment),
+            ("deployment", self.deployment, "Read the newest deployment of a job", Deployment | None),
             ("services", self.services, "List the services of a job", list[ServiceRegistration]),
             ("submission", self.submission, "Read the source of a version of a job", JobSubmission),
             ("actions", self.actions, "List the actions of a job", list[JobAction]),
@@ -46,6 +54,7 @@ class JobReadHandlers:
                     path=f"/v1/job/{{job_id}}/{name}",
                     handlers={"GET": handler},
                     summary=summary,
+                    takes=(*more.get(name, ()), *BLOCKING),
                     needs=needs.namespace("read-job"),
                     response=response,
                 )
@@ -55,6 +64,7 @@ class JobReadHandlers:
                 path="/v1/job/{job_id}/summary",
                 handlers=dict.fromkeys(ANY_METHOD, self.summary),
                 summary="Count the allocations of a job",
+                takes=BLOCKING,
                 needs=needs.namespace("read-job"),
                 response=JobSummary,
             ),

@@ -9,6 +9,7 @@ from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import Order, Page, listed, page_of
+from yurt.api.parameters import PAGED, REVERSE, flag
 from yurt.api.routes import Route
 from yurt.api.rows import Rows
 from yurt.model.alloc import Allocation
@@ -116,9 +117,10 @@ class JobStatusesHandlers:
                 path="/v1/jobs/statuses",
                 handlers={"GET": self.read, "POST": self.read},
                 summary="List jobs with their allocations",
+                takes=(*PAGED, REVERSE, flag("include_children", "List children of jobs, too.")),
                 needs=needs.listed("read-job", of=_asked_namespace),
                 request=JobStatusesRequest,
-                response=list[JobStatusesJob],
+                response=dict.fromkeys(("GET", "POST"), list[JobStatusesJob]),
             ),
         )
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, COUNT, Parameter, flag, text
 from yurt.api.routes import ANY_METHOD, Route
 from yurt.api.v1.found import found
+from yurt.api.v1.job_messages import JobVersions
 from yurt.api.v1.jobs import job_key
 from yurt.model.job import Job
 from yurt.scheduler.diff.job_diff import job_diff
@@ -31,6 +32,13 @@ class JobVersionHandlers:
                 path="/v1/job/{job_id}/versions",
                 handlers=dict.fromkeys(ANY_METHOD, self.read),
                 summary="List the versions of a job, with their differences",
+                takes=(
+                    *BLOCKING,
+                    flag("diffs", "Show what changed from version to version."),
+                    text("diff_tag", "Compare every version with the one of this name."),
+                    Parameter("diff_version", "Compare every version with this one.", COUNT),
+                ),
+                response=JobVersions,
                 needs=needs.namespace("read-job"),
             ),
         )
@@ -43,7 +51,7 @@ class JobVersionHandlers:
         tag = call.query.get("diff_tag", "")
         state = self._deps.state
 
-        def read() -> tuple[int, dict[str, Any] | None]:
+        def read() -> tuple[int, JobVersions | None]:
             versions = state.jobs.versions.get(key, ())
             if not versions:
                 return state.jobs.index, None
@@ -52,14 +60,7 @@ class JobVersionHandlers:
                 base = _base(versions, tag, wanted)
                 diffs = _diffs(versions, base)
             index = max(job.modify_index for job in versions)
-            return index, {
-                "Versions": versions,
-                "Diffs": diffs,
-                "Index": index,
-                "LastContact": 0,
-                "KnownLeader": True,
-                "NextToken": "",
-            }
+            return index, JobVersions(versions=versions, diffs=diffs, index=index)
 
         return found(await self._deps.read(call, [("jobs", key)], read), "job versions not found")
 

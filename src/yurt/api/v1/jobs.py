@@ -10,6 +10,7 @@ from yurt.api.call import FALSE, Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_namespace
+from yurt.api.parameters import BLOCKING, LISTED, WHOLE_NUMBER, Parameter, flag
 from yurt.api.routes import WRITE, Route
 from yurt.api.v1.found import found
 from yurt.api.v1.job_intake import Intake, JobIntake
@@ -51,12 +52,13 @@ class JobHandlers:
                 path="/v1/jobs",
                 handlers={"GET": self.list, **dict.fromkeys(WRITE, self.register)},
                 summary="List jobs, register a job",
+                takes={"GET": (*LISTED, flag("meta", "Show the metadata of jobs."))},
                 needs={
                     "GET": needs.listed("list-jobs"),
                     **dict.fromkeys(WRITE, needs.namespace(*MAY_REGISTER, of=registered_namespace)),
                 },
                 request=JobRegisterRequest,
-                response=list[JobListStub],
+                response={"GET": list[JobListStub], **dict.fromkeys(WRITE, JobRegisterResponse)},
             ),
         )
 
@@ -79,13 +81,26 @@ class JobHandlers:
                     "DELETE": self.deregister,
                 },
                 summary="Read, register or stop a job",
+                takes={
+                    "GET": BLOCKING,
+                    "DELETE": (
+                        flag("purge", "Forget the job at once."),
+                        flag("global", "Stop it in all its regions."),
+                        flag("no_shutdown_delay", "Do not wait before tasks are stopped."),
+                        Parameter("eval_priority", "The priority of the evaluation.", WHOLE_NUMBER),
+                    ),
+                },
                 needs={
                     "GET": needs.namespace("read-job"),
                     **dict.fromkeys(WRITE, needs.namespace(*MAY_REGISTER, of=registered_namespace)),
                     "DELETE": needs.Checked(told="ns:submit-job or purge-job", check=may_stop),
                 },
-                request=JobRegisterRequest,
-                response=Job,
+                request=dict.fromkeys(WRITE, JobRegisterRequest),
+                response={
+                    "GET": Job,
+                    **dict.fromkeys(WRITE, JobRegisterResponse),
+                    "DELETE": JobDeregisterResponse,
+                },
             ),
         )
 

@@ -7,8 +7,9 @@ from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import text
 from yurt.api.routes import Route
-from yurt.observe.metrics import PROMETHEUS_TYPE, Gauge, Metrics
+from yurt.observe.metrics import PROMETHEUS_TYPE, Gauge, Metrics, MetricsSummary
 
 
 class MetricsHandlers:
@@ -26,6 +27,8 @@ class MetricsHandlers:
                 path="/v1/metrics",
                 handlers={"GET": self.read},
                 summary="Read metrics",
+                takes=(text("format", "`prometheus` for its text format; JSON without."),),
+                response=MetricsSummary,
                 needs=needs.ANYONE,
                 is_local=True,
             ),

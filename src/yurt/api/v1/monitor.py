@@ -14,6 +14,7 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_uuid
+from yurt.api.parameters import NODE_ID, SERVER_ID, flag, text
 from yurt.api.routes import ANY_METHOD, Route
 from yurt.model.wire import NodeID
 from yurt.observe.log_tap import listen
@@ -40,6 +41,14 @@ class MonitorHandlers:
                 path="/v1/agent/monitor",
                 handlers=dict.fromkeys(ANY_METHOD, self.monitor),
                 summary="Follow what this agent logs",
+                takes=(
+                    text("log_level", "The lowest level that is shown; INFO without."),
+                    flag("log_json", "Show JSON."),
+                    flag("plain", "Lines of text rather than frames."),
+                    NODE_ID,
+                    SERVER_ID,
+                ),
+                streams=True,
                 needs=needs.agent("read"),
                 is_local=True,
             ),

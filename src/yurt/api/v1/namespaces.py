@@ -11,6 +11,7 @@ from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, PREFIX
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.found import found
@@ -52,6 +53,7 @@ class NamespaceHandlers:
                 path="/v1/namespaces",
                 handlers={"GET": self.list},
                 summary="List namespaces",
+                takes=(PREFIX, *BLOCKING),
                 needs=needs.KNOWN_CALLER,
                 response=list[Namespace],
             ),
@@ -66,11 +68,12 @@ class NamespaceHandlers:
                 path="/v1/namespace/{name}",
                 handlers={"GET": self.read, **dict.fromkeys(WRITE, self.write), "DELETE": self.delete},
                 summary="Read, replace or delete a namespace",
+                takes={"GET": BLOCKING},
                 needs={
                     "GET": needs.Checked(told="any capability in the namespace", check=_may_see),
                     **dict.fromkeys((*WRITE, "DELETE"), needs.MANAGEMENT),
                 },
-                request=NamespaceForm,
+                request=dict.fromkeys(WRITE, NamespaceForm),
                 response=Namespace,
             ),
         )

@@ -10,6 +10,7 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_id, by_namespace
+from yurt.api.parameters import BLOCKING, NODE_FIELDS, PAGED, PREFIX, flag
 from yurt.api.routes import WRITE, Route
 from yurt.api.v1.found import found
 from yurt.api.v1.job_views import JobListStub, job_stub
@@ -54,6 +55,7 @@ class NodePoolHandlers:
                 path="/v1/node/pools",
                 handlers={"GET": self.list, **dict.fromkeys(WRITE, self.write)},
                 summary="List node pools, make or replace one",
+                takes={"GET": (PREFIX, *PAGED)},
                 needs={"GET": needs.KNOWN_CALLER, **dict.fromkeys(WRITE, writes)},
                 request=NodePoolForm,
                 response=list[NodePool],
@@ -62,6 +64,7 @@ class NodePoolHandlers:
                 path="/v1/node/pool/{name}/nodes",
                 handlers={"GET": self.nodes},
                 summary="List the nodes of a pool",
+                takes=(*PAGED, *NODE_FIELDS),
                 needs=needs.All((needs.node("read"), reads)),
                 response=list[NodeListStub],
             ),
@@ -69,6 +72,7 @@ class NodePoolHandlers:
                 path="/v1/node/pool/{name}/jobs",
                 handlers={"GET": self.jobs},
                 summary="List the jobs of a pool",
+                takes=(*PAGED, flag("meta", "Show the metadata of jobs.")),
                 needs=needs.All((needs.listed("list-jobs"), reads)),
                 response=list[JobListStub],
             ),
@@ -76,12 +80,13 @@ class NodePoolHandlers:
                 path="/v1/node/pool/{name}",
                 handlers={"GET": self.read, **dict.fromkeys(WRITE, self.write), "DELETE": self.delete},
                 summary="Read, replace or delete a node pool",
+                takes={"GET": BLOCKING},
                 needs={
                     "GET": reads,
                     **dict.fromkeys(WRITE, writes),
                     "DELETE": needs.InNodePool(capability="delete", of=_named_pool),
                 },
-                request=NodePoolForm,
+                request=dict.fromkeys(WRITE, NodePoolForm),
                 response=NodePool,
             ),
         )

@@ -11,6 +11,7 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_prefix, checked_uuid
 from yurt.api.listing import by_id
+from yurt.api.parameters import BLOCKING, NODE_FIELDS, PAGED, PREFIX
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.alloc_views import AllocView, alloc_view
@@ -106,6 +107,7 @@ class NodeHandlers:
                 path="/v1/nodes",
                 handlers={"GET": self.list},
                 summary="List nodes",
+                takes=(PREFIX, *PAGED, *NODE_FIELDS),
                 needs=needs.node("read"),
                 response=list[NodeListStub],
             ),
@@ -120,6 +122,7 @@ class NodeHandlers:
                 path="/v1/node/{node_id}/allocations",
                 handlers={"GET": self.allocations},
                 summary="List the allocations of a node",
+                takes=BLOCKING,
                 needs=needs.node("read"),
                 response=list[AllocView],
             ),
@@ -150,6 +153,7 @@ class NodeHandlers:
                 path="/v1/node/{node_id}",
                 handlers={"GET": self.read},
                 summary="Read a node",
+                takes=BLOCKING,
                 needs=needs.node("read"),
                 response=Node,
             ),

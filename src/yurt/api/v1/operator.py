@@ -18,7 +18,19 @@ from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import CHECK_INDEX, STALE, text
 from yurt.api.routes import ANY_METHOD, WRITE, Route
+from yurt.api.v1.operator_views import (
+    LeadershipTransfer,
+    OperatorHealth,
+    RaftConfiguration,
+    RaftPeer,
+    RaftServer,
+    SchedulerConfigurationAnswer,
+    ServerHealth,
+    Updated,
+    UpgradeCheck,
+)
 from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.decode import BadRequestBody
 from yurt.model.go_types import Uint64
@@ -85,6 +97,8 @@ class OperatorHandlers:
                 path="/v1/operator/scheduler/configuration",
                 handlers={"GET": self.read_scheduler, **dict.fromkeys(WRITE, self.set_scheduler)},
                 summary="Read or replace how the cluster schedules",
+                takes={"GET": (STALE,), **dict.fromkeys(WRITE, (CHECK_INDEX,))},
+                response={"GET": SchedulerConfigurationAnswer, **dict.fromkeys(WRITE, Updated)},
                 needs={"GET": needs.operator("read"), **dict.fromkeys(WRITE, needs.operator("write"))},
                 request=SchedulerConfigurationForm,
             ),
@@ -92,6 +106,8 @@ class OperatorHandlers:
                 path="/v1/operator/snapshot",
                 handlers={"GET": self.save, **dict.fromkeys(WRITE, self.restore)},
                 summary="Save all state to an archive, or restore it from one",
+                takes={"GET": (STALE,)},
+                content_type="application/x-gzip",
                 needs={
                     "GET": needs.OperatorCapability("snapshot-save"),
                     **dict.fromkeys(WRITE, needs.MANAGEMENT),
@@ -101,15 +117,17 @@ class OperatorHandlers:
                 path="/v1/operator/autopilot/configuration",
                 handlers={"GET": self.read_autopilot, "PUT": self.set_autopilot},
                 summary="Read or replace how the servers look after each other",
+                takes={"GET": (STALE,), "PUT": (CHECK_INDEX,)},
                 needs={"GET": needs.operator("read"), "PUT": needs.operator("write")},
                 wrong_method=_WRONG_METHOD,
                 request=AutopilotForm,
-                response=AutopilotConfiguration,
+                response={"GET": AutopilotConfiguration, "PUT": bool},
             ),
             Route(
                 path="/v1/operator/autopilot/health",
                 handlers={"GET": self.autopilot_health},
                 summary="Say whether the servers are well",
+                response=OperatorHealth,
                 needs=needs.operator("read"),
                 wrong_method=_WRONG_METHOD,
             ),
@@ -117,6 +135,8 @@ class OperatorHandlers:
                 path="/v1/operator/raft/configuration",
                 handlers={"GET": self.raft_configuration},
                 summary="List the servers that keep the log",
+                takes=(STALE,),
+                response=RaftConfiguration,
                 needs=needs.MANAGEMENT,
                 wrong_method=(405, ""),
             ),
@@ -124,6 +144,7 @@ class OperatorHandlers:
                 path="/v1/operator/raft/peer",
                 handlers={"DELETE": self.remove_peer},
                 summary="Remove a server from those that keep the log",
+                takes=(text("id", "The server's id."), text("address", "Refused: name the id.")),
                 needs=needs.MANAGEMENT,
                 wrong_method=_WRONG_METHOD,
             ),
@@ -131,6 +152,8 @@ class OperatorHandlers:
                 path="/v1/operator/raft/transfer-leadership",
                 handlers=dict.fromkeys(WRITE, self.transfer_leadership),
                 summary="Make another server the leader",
+                takes=(text("id", "The server's id."), text("address", "The server's address, `IP:port`.")),
+                response=LeadershipTransfer,
                 needs=needs.MANAGEMENT,
             ),
             Route(
@@ -143,6 +166,7 @@ class OperatorHandlers:
                 path="/v1/operator/upgrade-check/{check}",
                 handlers={"GET": self.upgrade_check},
                 summary="Say what keeps the cluster from an upgrade",
+                response=UpgradeCheck,
                 needs=needs.operator("read"),
             ),
         )
@@ -151,13 +175,7 @@ class OperatorHandlers:
         """GET /v1/operator/scheduler/configuration."""
         call.check_read()
         stored = self._deps.state.scheduler_configuration
-        body = {
-            "SchedulerConfig": stored,
-            "Index": stored.modify_index,
-            "LastContact": 0,
-            "KnownLeader": True,
-            "NextToken": "",
-        }
+        body = SchedulerConfigurationAnswer(scheduler_config=stored, index=stored.modify_index)
         return Answer(body=body, index=stored.modify_index, is_read=True)
 
     async def set_scheduler(self, call: Call) -> Answer:
@@ -186,7 +204,7 @@ class OperatorHandlers:
             )
         except ConfigurationInvalid as error:
             raise HttpError(400, str(error)) from None
-        return Answer(body={"Updated": done.is_updated, "Index": done.index}, index=done.index)
+        return Answer(body=Updated(updated=done.is_updated, index=done.index), index=done.index)
 
     async def read_autopilot(self, _call: Call) -> Answer:
         """GET /v1/operator/autopilot/configuration."""
@@ -207,41 +225,42 @@ class OperatorHandlers:
     async def autopilot_health(self, _call: Call) -> Answer:
         """GET /v1/operator/autopilot/health."""
         info, server_id = self._deps.info, self._deps.server_id
-        server = {
-            "ID": server_id,
-            "Name": f"{info.name}.{info.region}",
-            "Address": info.rpc_address,
-            "SerfStatus": "alive",
-            "Version": NOMAD_VERSION,
-            "Leader": True,
-            "LastContact": "0s",
-            "LastTerm": 1,
-            "LastIndex": self._deps.server.log.last_index,
-            "Healthy": True,
-            "Voter": True,
-            "StableSince": time_text(self._deps.started_at // SECOND_NS * SECOND_NS),
-        }
-        body = {
-            "Healthy": True,
-            "FailureTolerance": 0,
-            "Servers": [server],
-            "Leader": server_id,
-            "Voters": [server_id],
-        }
-        return Answer(body=body)
+        server = ServerHealth(
+            id=server_id,
+            name=f"{info.name}.{info.region}",
+            address=info.rpc_address,
+            serf_status="alive",
+            version=NOMAD_VERSION,
+            leader=True,
+            last_contact="0s",
+            last_term=1,
+            last_index=self._deps.server.log.last_index,
+            healthy=True,
+            voter=True,
+            stable_since=time_text(self._deps.started_at // SECOND_NS * SECOND_NS),
+        )
+        return Answer(
+            body=OperatorHealth(
+                healthy=True,
+                failure_tolerance=0,
+                servers=(server,),
+                leader=server_id,
+                voters=(server_id,),
+            )
+        )
 
     async def raft_configuration(self, _call: Call) -> Answer:
         """GET /v1/operator/raft/configuration."""
         info = self._deps.info
-        server = {
-            "ID": self._deps.server_id,
-            "Node": f"{info.name}.{info.region}",
-            "Address": info.rpc_address,
-            "Leader": True,
-            "Voter": True,
-            "RaftProtocol": "3",
-        }
-        return Answer(body={"Servers": [server], "Index": 0})
+        server = RaftServer(
+            id=self._deps.server_id,
+            node=f"{info.name}.{info.region}",
+            address=info.rpc_address,
+            leader=True,
+            voter=True,
+            raft_protocol="3",
+        )
+        return Answer(body=RaftConfiguration(servers=(server,)))
 
     async def remove_peer(self, call: Call) -> Answer:
         """DELETE /v1/operator/raft/peer: the only server cannot be removed."""
@@ -260,11 +279,11 @@ class OperatorHandlers:
         """PUT /v1/operator/raft/transfer-leadership: to the only server, hence nothing to do."""
         wanted = _wanted_leader(call)
         info = self._deps.info
-        own = {"Address": info.rpc_address, "ID": self._deps.server_id}
+        own = RaftPeer(address=info.rpc_address, id=self._deps.server_id)
         name = "id" if "id" in call.query else "address"
-        if wanted not in own.values():
+        if wanted not in (own.address, own.id):
             raise HttpError(400, f'{name} "{wanted}" was not found in the Raft configuration')
-        return Answer(body={"From": own, "To": own, "Noop": True, "Err": None})
+        return Answer(body=LeadershipTransfer(sender=own, target=own, noop=True))
 
     async def unknown_raft(self, _call: Call) -> Answer:
         """/v1/operator/raft/<anything else>."""
@@ -275,16 +294,7 @@ class OperatorHandlers:
         if call.path["check"] != "vault-workload-identity":
             raise HttpError(404, f"Path {call.url_path} not found")
         index = self._deps.state.index
-        body: dict[str, object] = {
-            "JobsWithoutVaultIdentity": [],
-            "OutdatedNodes": [],
-            "VaultTokens": None,
-            "Index": index,
-            "LastContact": 0,
-            "KnownLeader": True,
-            "NextToken": "",
-        }
-        return Answer(body=body, index=index, is_read=True)
+        return Answer(body=UpgradeCheck(index=index), index=index, is_read=True)
 
     async def save(self, _call: Call) -> Answer:
         """GET /v1/operator/snapshot."""

@@ -8,6 +8,7 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_uuid
+from yurt.api.parameters import text
 from yurt.api.routes import Route
 from yurt.model.job import Job, JobKey
 from yurt.model.wire import EvalID, JobID, Wire
@@ -56,6 +57,7 @@ class PlacementHandlers:
                 path="/v1/evaluation/{eval_id}/placements",
                 handlers={"GET": self.of_evaluation},
                 summary="Say what every node thinks of an evaluation's job",
+                takes=(text("group", "Only this group."), text("node", "Only this node: its id or name.")),
                 needs=needs.All((needs.namespace("read-job", of=self._deps.namespace_of.eval), _NODES)),
                 response=Placements,
             ),
@@ -63,6 +65,7 @@ class PlacementHandlers:
                 path="/v1/job/{job_id}/placements",
                 handlers={"GET": self.of_job},
                 summary="Say what every node thinks of a job",
+                takes=(text("group", "Only this group."), text("node", "Only this node: its id or name.")),
                 needs=needs.All((needs.namespace("read-job"), _NODES)),
                 response=Placements,
             ),

@@ -6,6 +6,7 @@ from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import ALL_NAMESPACES, Call
 from yurt.api.deps import Deps
+from yurt.api.parameters import BLOCKING, PREFIX, text
 from yurt.api.routes import Route
 from yurt.api.rows import Rows
 from yurt.api.v1.found import found
@@ -38,6 +39,12 @@ class ScalingHandlers:
                 path="/v1/scaling/policies",
                 handlers={"GET": self.list},
                 summary="List scaling policies",
+                takes=(
+                    PREFIX,
+                    *BLOCKING,
+                    text("job", "Only those of this job."),
+                    text("type", "Only those of this type."),
+                ),
                 needs=needs.Checked(
                     told="ns:list-scaling-policies, or list-jobs and read-job", check=_may_list
                 ),
@@ -47,6 +54,7 @@ class ScalingHandlers:
                 path="/v1/scaling/policy/{policy_id}",
                 handlers={"GET": self.read},
                 summary="Read a scaling policy",
+                takes=BLOCKING,
                 needs=needs.Checked(
                     told="ns:read-scaling-policy, or list-jobs and read-job", check=self._may_read
                 ),

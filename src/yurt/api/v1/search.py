@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from yurt.api import needs
-from yurt.api.answer import Answer
+from yurt.api.answer import Answer, read_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import WRITE, Route
+from yurt.api.v1.read_meta import ReadMeta
 from yurt.api.v1.search_access import Scope, allowed_contexts
 from yurt.api.v1.search_jobs import FuzzyMatch, Hit, best_first, job_hits, position
 from yurt.model.wire import Wire
@@ -54,6 +55,20 @@ class FuzzySearchRequest(Wire, frozen=True, kw_only=True):
     context: str = ""
 
 
+class SearchAnswer(ReadMeta, frozen=True, kw_only=True):
+    """The ids that were found, by context, and where there are more."""
+
+    matches: dict[str, list[str] | None]
+    truncations: dict[str, bool]
+
+
+class FuzzySearchAnswer(ReadMeta, frozen=True, kw_only=True):
+    """What was found, by context, and where there is more."""
+
+    matches: dict[str, list[FuzzyMatch]]
+    truncations: dict[str, bool]
+
+
 class SearchHandlers:
     """The handlers of /v1/search."""
 
@@ -67,6 +82,7 @@ class SearchHandlers:
                 path="/v1/search",
                 handlers=dict.fromkeys(WRITE, self.search),
                 summary="Find things by the beginning of their ids",
+                response=SearchAnswer,
                 needs=needs.KNOWN_CALLER,
                 request=SearchRequest,
             ),
@@ -74,6 +90,7 @@ class SearchHandlers:
                 path="/v1/search/fuzzy",
                 handlers=dict.fromkeys(WRITE, self.fuzzy),
                 summary="Find things by a part of their names",
+                response=FuzzySearchAnswer,
                 needs=needs.KNOWN_CALLER,
                 request=FuzzySearchRequest,
             ),
@@ -92,7 +109,8 @@ class SearchHandlers:
             shown = list(islice(found, most + 1))
             cut[context] = len(shown) > most
             matches[context] = shown[:most] or None
-        return self._answer(matches, cut)
+        index = self._deps.state.index
+        return read_answer(SearchAnswer(matches=matches, truncations=cut, index=index), index)
 
     async def fuzzy(self, call: Call) -> Answer:
         """PUT /v1/search/fuzzy."""
@@ -121,19 +139,8 @@ class SearchHandlers:
             for name, own in hits.items():
                 cut[name] = len(own) > limits.names_max
                 matches[name] = best_first(own)[: limits.names_max]
-        return self._answer(matches, cut)
-
-    def _answer(self, matches: object, cut: dict[str, bool]) -> Answer:
         index = self._deps.state.index
-        body = {
-            "Matches": matches,
-            "Truncations": cut,
-            "Index": index,
-            "LastContact": 0,
-            "KnownLeader": True,
-            "NextToken": "",
-        }
-        return Answer(body=body, index=index, is_read=True)
+        return read_answer(FuzzySearchAnswer(matches=matches, truncations=cut, index=index), index)
 
 
 def _asked(context: str) -> tuple[str, ...]:

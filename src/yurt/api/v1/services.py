@@ -8,6 +8,7 @@ from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_namespace
+from yurt.api.parameters import BLOCKING, PAGED, text
 from yurt.api.routes import Route
 from yurt.api.rows import Rows
 from yurt.model.service_choice import chosen
@@ -47,6 +48,7 @@ class ServiceHandlers:
                 path="/v1/services",
                 handlers={"GET": self.list},
                 summary="List services",
+                takes=BLOCKING,
                 needs=_READS,
                 response=list[NamespaceServices],
             ),
@@ -54,6 +56,13 @@ class ServiceHandlers:
                 path="/v1/service/{name}",
                 handlers={"GET": self.read, "DELETE": self.delete},
                 summary="List the instances of a service, delete one",
+                takes={
+                    "GET": (
+                        *PAGED,
+                        text("choose", "`<number>|<key>`: so many, the same ones for the same key."),
+                    )
+                },
+                documented={"DELETE": "/v1/service/{name}/{registration_id}"},
                 needs={
                     "GET": _READS,
                     "DELETE": needs.namespace("submit-job", "delete-service-registration"),
