@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.types import Receive, Scope
 
 from yurt.api.errors import HttpError
@@ -212,24 +212,40 @@ class Call:
     async def body(self) -> bytes:
         """The request's body, the same each time. Raises HttpError if it is too large."""
         if self._body is None:
-            self._body = b"".join([part async for part in self.stream(BODY_BYTES_MAX)])
+            self._check_declared(BODY_BYTES_MAX)
+            part, has_more = await self._part(0, BODY_BYTES_MAX)
+            parts, size = [part], len(part)
+            while has_more:
+                part, has_more = await self._part(size, BODY_BYTES_MAX)
+                parts.append(part)
+                size += len(part)
+            self._body = b"".join(parts)
         return self._body
 
     async def stream(self, bytes_max: int) -> AsyncIterator[bytes]:
         """The request's body as it comes. Raises HttpError once it is too large."""
+        self._check_declared(bytes_max)
+        size, has_more = 0, True
+        while has_more:
+            part, has_more = await self._part(size, bytes_max)
+            size += len(part)
+            if part:
+                yield part
+
+    def _check_declared(self, bytes_max: int) -> None:
         declared = self._request.headers.get("content-length", "")
         if declared.isdigit() and (uint64(declared) or 0) > bytes_max:
-            raise HttpError(413, f"request body is larger than {bytes_max} bytes")
-        size = 0
-        try:
-            async for part in self._request.stream():
-                size += len(part)
-                if size > bytes_max:
-                    raise HttpError(413, f"request body is larger than {bytes_max} bytes")
-                if part:
-                    yield part
-        except ClientDisconnect:
-            raise HttpError(400, "unexpected EOF") from None
+            raise _too_large(bytes_max)
+
+    async def _part(self, size: int, bytes_max: int) -> tuple[bytes, bool]:
+        """The part of the body that follows `size` bytes, and whether there are more."""
+        message = await self._request.receive()
+        if message["type"] != "http.request":
+            raise HttpError(400, "unexpected EOF")
+        part: bytes = message.get("body", b"")
+        if size + len(part) > bytes_max:
+            raise _too_large(bytes_max)
+        return part, message.get("more_body", False)
 
     async def read(self, form: type[Any]) -> Any:  # noqa: ANN401 - an instance of `form`
         """The request's body as a Struct, the same each time. Raises BadRequestBody with Go's text."""
@@ -242,6 +258,10 @@ class Call:
         """Wait for the caller to hang up. A body that was not read before is lost."""
         while (await self._request.receive())["type"] != "http.disconnect":
             pass
+
+
+def _too_large(bytes_max: int) -> HttpError:
+    return HttpError(413, f"request body is larger than {bytes_max} bytes")
 
 
 def _granted(_namespace: str) -> bool:
