@@ -44,8 +44,4 @@ ACL_DIFFERENCES: dict[tuple[str, str], str] = {
 ACL_NOT_YET: dict[tuple[str, str], str] = {
     **{("acl_permissions_reader", f"{who} PUT /v1/acl/identity"): _INTRODUCTION for who in _WHO},
     ("acl_introduction_token", "introduction"): _INTRODUCTION,
-    **{
-        ("acl_auth_methods", step): "logins are not served yet"
-        for step in ("login", "auth url", "complete empty")
-    },
 }

@@ -6,6 +6,7 @@ from yurt.api.deps import Deps
 from yurt.api.routes import RouteTable
 from yurt.api.v1.absent import AbsentHandlers
 from yurt.api.v1.acl_auth_methods import AclAuthMethodHandlers
+from yurt.api.v1.acl_login import AclLoginHandlers
 from yurt.api.v1.acl_policies import AclPolicyHandlers
 from yurt.api.v1.acl_roles import AclRoleHandlers
 from yurt.api.v1.acl_tokens import AclTokenHandlers
@@ -80,6 +81,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *AclTokenHandlers(deps).routes(),
         *AclRoleHandlers(deps).routes(),
         *AclAuthMethodHandlers(deps).routes(),
+        *AclLoginHandlers(deps).routes(),
         *AbsentHandlers(deps).routes(),
         *UiHandlers().routes(),
         *openapi.routes(),

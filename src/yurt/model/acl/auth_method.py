@@ -7,15 +7,31 @@ from types import MappingProxyType
 from typing import Any
 
 from yurt.model.acl.policy import DESCRIPTION_LENGTH_MAX, is_name
-from yurt.model.durations import duration_text
+from yurt.model.durations import duration_text, parse_duration
 from yurt.model.multi_error import multi_error_text
-from yurt.model.wire import Nanoseconds, Wire, wire_names
+from yurt.model.wire import Nanoseconds, Wire, wire_name, wire_names
 
 OIDC = "OIDC"
 JWT = "JWT"
 LOCAL = "local"
 GLOBAL = "global"
 DEFAULT_NAME_FORMAT = "${auth_method_type}-${auth_method_name}"
+
+# Only signatures that nobody can make who checks them.
+SIGNING_ALGORITHMS = (
+    "RS256",
+    "RS384",
+    "RS512",
+    "ES256",
+    "ES384",
+    "ES512",
+    "PS256",
+    "PS384",
+    "PS512",
+    "EdDSA",
+)
+
+_TOLD_ALGORITHMS = ", ".join(SIGNING_ALGORITHMS)
 
 BIND_ROLE = "role"
 BIND_POLICY = "policy"
@@ -136,7 +152,20 @@ def _config_problems(method: AuthMethod) -> str | None:
         problems.append(
             "JWT auth method requires either OIDCDiscoveryURL, or JWKS URL, or JWTValidationPubKeys set"
         )
+    for algorithm in config.signing_algs or ():
+        if algorithm not in SIGNING_ALGORITHMS:
+            problems.append(f"unsupported signing algorithm {algorithm}; use one of {_TOLD_ALGORITHMS}")
+    for name in ("expiration_leeway", "not_before_leeway", "clock_skew_leeway"):
+        if not _is_duration(getattr(config, name)):
+            problems.append(f"{wire_name(name)} is no duration; write it like 30s or 1m30s")
     return multi_error_text(problems) if problems else None
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        return not text or parse_duration(text) is not None
+    except ValueError:
+        return False
 
 
 def rule_problems(rule: BindingRule, selector_problem: str | None) -> list[str]:

@@ -1,0 +1,1 @@
+"""Logging in with the word of somebody who vouches: signed tokens, and OpenID Connect."""
