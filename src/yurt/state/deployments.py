@@ -33,7 +33,8 @@ class Deployments(Table[DeploymentID, Deployment]):
 
     def has_active(self, key: JobKey) -> bool:
         """Whether a deployment of the job may still change."""
-        return any(deployment_id in self._active for deployment_id in self._by_job.of(key))
+        of_job = self._by_job.of(key)
+        return bool(of_job) and any(deployment_id in self._active for deployment_id in of_job)
 
     def put(self, key: DeploymentID, row: Deployment, index: int) -> None:
         """Set one deployment."""

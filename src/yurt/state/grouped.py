@@ -14,6 +14,7 @@ class Grouped(Generic[G, M]):
 
     def __init__(self) -> None:
         self._groups: dict[G, dict[M, None]] = {}
+        self._nobody: dict[M, None] = {}
 
     def add(self, group: G, member: M) -> None:
         """Put `member` into `group`."""
@@ -32,7 +33,7 @@ class Grouped(Generic[G, M]):
 
     def of(self, group: G) -> dict[M, None]:
         """The members of `group`; not to be changed."""
-        return self._groups.get(group, {})
+        return self._groups.get(group) or self._nobody
 
     def groups(self) -> Iterator[G]:
         """The groups that have members."""

@@ -36,8 +36,11 @@ class Jobs(Table[JobKey, Job]):
     def put(self, key: JobKey, row: Job, index: int) -> None:
         """Set the current form of a job; its version replaces the stored one of the same number."""
         kept = [old for old in self.versions.get(key, ()) if old.version != row.version]
-        versions = sorted([row, *kept], key=lambda job: -job.version)
-        self.versions[key] = _pruned(versions)
+        if kept:
+            versions = sorted([row, *kept], key=lambda job: -job.version)
+            self.versions[key] = _pruned(versions)
+        else:
+            self.versions[key] = (row,)
         if row.parent_id and key not in self:
             self.children.add(JobKey(row.namespace, JobID(row.parent_id)), row.id)
         # A job's kind never changes while it exists.
