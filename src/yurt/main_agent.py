@@ -289,6 +289,7 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
             jobs=nanoseconds(server.job_gc_threshold_s),
             deployments=nanoseconds(server.deployment_gc_threshold_s),
             nodes=nanoseconds(server.node_gc_threshold_s),
+            acl_tokens=nanoseconds(server.acl_token_gc_threshold_s),
         ),
         job_max_count=server.job_max_count,
         job_priority_default=server.job_default_priority,

@@ -67,9 +67,8 @@ class ServerConfig(Block, frozen=True, kw_only=True):
     """`server`: `num_schedulers` None means one for each core, `enabled_schedulers` empty means all."""
 
     # Servers share a store and elect through it: there is no Raft among them, no gossip and no CSI. One
-    # scheduler takes batches, nothing waits for a rate, and tokens and introductions are not served.
+    # scheduler takes batches, nothing waits for a rate, and introductions are not served.
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
-        "acl_token_gc_threshold",
         "authoritative_region",
         "client_introduction",
         "deploy_query_rate_limit",

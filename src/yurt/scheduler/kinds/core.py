@@ -32,9 +32,10 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     jobs: Nanoseconds = 4 * HOUR_NS
     deployments: Nanoseconds = HOUR_NS
     nodes: Nanoseconds = 24 * HOUR_NS
+    acl_tokens: Nanoseconds = HOUR_NS
 
 
-AT_ONCE = Thresholds(evals=0, batch_evals=0, jobs=0, deployments=0, nodes=0)
+AT_ONCE = Thresholds(evals=0, batch_evals=0, jobs=0, deployments=0, nodes=0, acl_tokens=0)
 """What an operator asks for who wants everything gone that can go."""
 
 

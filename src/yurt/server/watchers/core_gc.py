@@ -17,6 +17,7 @@ from yurt.scheduler.kinds.core import (
     deletions,
     jobs_with_old_evals,
 )
+from yurt.scheduler.kinds.core_acl import collect_tokens
 from yurt.server.context import ServerContext
 from yurt.state.entries import Entry
 
@@ -52,6 +53,7 @@ async def collect_garbage(context: ServerContext, thresholds: Thresholds = AT_ON
         await _propose_each(context, deletions(found, now=now))
     for collect in (collect_deployments, collect_nodes):
         await _propose_each(context, collect(context.state, now=now, thresholds=thresholds))
+    await _propose_each(context, collect_tokens(context.state, now=now, kept_for=thresholds.acl_tokens))
 
 
 async def _propose_each(context: ServerContext, entries: Iterable[Entry]) -> None:
