@@ -46,8 +46,10 @@ MAY_SEE: dict[str, set[str]] = {
     "rehearsal": {"api", "clock", "log", "model", "scheduler", "server", "state"},
     "tls": {"errors"},
     "agent_tls": {"clock", "config", "tls"},
+    "agent_guards": {"api", "clock", "config", "errors", "observe"},
     "main_agent": {
         "agent",
+        "agent_guards",
         "agent_tls",
         "api",
         "clock",

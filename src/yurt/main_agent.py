@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import uvloop
 
+from yurt.agent_guards import auditor, call_rates, http_limits, open_audit_log, rpc_limits
 from yurt.agent_tls import load_tls
 from yurt.api.app import HttpApp
 from yurt.api.deps import AgentInfo, Deps
@@ -36,8 +37,10 @@ from yurt.errors import YurtError
 from yurt.model.acl.token import TokenLimits
 from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
 from yurt.observe import logger as log_setup
+from yurt.observe.audit import AuditLog
 from yurt.observe.logger import get_logger
 from yurt.rehearsal import rehearse
+from yurt.scheduler.ids import new_id
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
 from yurt.server.settings import AclSettings, SearchLimits, ServerSettings
@@ -99,6 +102,7 @@ class _Agent:
         self._rpc: HttpServer | None = None
         self._simple: list[HttpServer] = []
         self._link: HttpServerLink | None = None
+        self._audit: AuditLog | None = None
         self._renewal: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
@@ -114,6 +118,9 @@ class _Agent:
             )
             for sock in (*http_sockets, *rpc_sockets):
                 parts.callback(sock.close)
+            self._audit = open_audit_log(config)
+            if self._audit is not None:
+                parts.push_async_callback(self._audit.close)
             server = await self._open_server(parts)
             link: ServerLink | None = server.nodes if server is not None else None
             node_agent = await self._open_client(parts, link)
@@ -125,8 +132,13 @@ class _Agent:
             if server is not None:
                 duties.append(server.run())
                 deps = Deps(server, node_agent, self._info(server), self._rng, reload=self._on_hangup)
-                app = HttpApp(v1_routes(deps), extra_headers=config.http_api_response_headers)
-                self._http = HttpServer(app, http_sockets, tls=self._tls.http)
+                app = HttpApp(
+                    v1_routes(deps),
+                    extra_headers=config.http_api_response_headers,
+                    rates=call_rates(config, self._clock),
+                    auditor=auditor(self._audit, config, self._clock, lambda: new_id(self._rng)),
+                )
+                self._http = HttpServer(app, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
                 duties += self._serve_simple(
                     parts, simple_routes(deps), config.simple_api.port, SERVER_SETTING
@@ -134,12 +146,12 @@ class _Agent:
                 rpc = HttpApp(
                     rpc_routes(server.nodes, server.fleets, callers=lambda: self._config.rpc_callers)
                 )
-                self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc)
+                self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc, limits=rpc_limits(config))
                 duties.append(self._rpc.serve(self._stop, STOP_GRACE_S))
             elif node_agent is not None:
                 # Other nodes come for the data of allocations that they go on with.
                 door = HttpApp(RouteTable(ClientSnapshotHandlers(node_agent).routes()))
-                self._http = HttpServer(door, http_sockets, tls=self._tls.http)
+                self._http = HttpServer(door, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:
                 duties.append(node_agent.run())
@@ -158,10 +170,11 @@ class _Agent:
             table,
             allowed_origins=self._config.simple_api.allowed_origins,
             open_reads=self._config.dev,
+            auditor=auditor(self._audit, self._config, self._clock, lambda: new_id(self._rng)),
         )
         if not sockets:
             return []
-        server = HttpServer(app, sockets, tls=self._tls.http)
+        server = HttpServer(app, sockets, tls=self._tls.http, limits=http_limits(self._config))
         self._simple.append(server)
         return [server.serve(self._stop, STOP_GRACE_S)]
 
@@ -244,6 +257,8 @@ class _Agent:
             return
         self._config = changed
         self._renewal = asyncio.ensure_future(self._renew_tls())
+        if self._audit is not None:
+            self._audit.reopen()
         log_setup.configure(self._config.log_level, json=self._config.log_json, stream=sys.stdout)
         logger.info("config.reloaded", applied=list(applied), needs_restart=list(ignored))
 

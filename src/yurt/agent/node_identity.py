@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,14 +36,22 @@ class NodeIdentity(msgspec.Struct, frozen=True):
 
 
 def load_identity(directory: Path | None, new_id: Callable[[], str]) -> NodeIdentity:
-    """Read the node's identity, or make one on the first start; None keeps it in memory only."""
+    """Read the node's identity, or make one on the first start; None keeps it in memory only.
+
+    `new_id` makes the id. The secret is drawn from the machine's entropy: whoever sees enough ids of one
+    generator can work out all others.
+    """
     if directory is None:
-        return NodeIdentity(NodeID(new_id()), new_id())
+        return NodeIdentity(NodeID(new_id()), _new_secret())
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return NodeIdentity(
         NodeID(_read_or_make(directory / ID_FILE, new_id)),
-        _read_or_make(directory / SECRET_FILE, new_id),
+        _read_or_make(directory / SECRET_FILE, _new_secret),
     )
+
+
+def _new_secret() -> str:
+    return str(uuid.uuid4())
 
 
 def _read_or_make(path: Path, new_id: Callable[[], str]) -> str:

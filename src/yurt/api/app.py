@@ -6,13 +6,16 @@ import asyncio
 import posixpath
 import time
 from collections.abc import Awaitable, Mapping
+from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from yurt.api.access import admit, is_as_admitted, while_admitted
 from yurt.api.answer import Answer, render, text_answer
+from yurt.api.auditing import Auditor
 from yurt.api.call import TOKEN_HEADER, Call
+from yurt.api.call_rates import COSTLY, CallRates
 from yurt.api.cors import allow_origin, is_preflight, preflight_response
 from yurt.api.errors import HttpError, status_of
 from yurt.api.needs import PERMISSION_DENIED
@@ -34,9 +37,18 @@ logger = get_logger("http")
 class HttpApp:
     """An ASGI application over a route table."""
 
-    def __init__(self, table: RouteTable, *, extra_headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        table: RouteTable,
+        *,
+        extra_headers: Mapping[str, str] | None = None,
+        rates: CallRates | None = None,
+        auditor: Auditor | None = None,
+    ) -> None:
         self.table = table
         self._extra_headers = dict(extra_headers or {})
+        self._rates = rates
+        self._auditor = auditor
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or one WebSocket."""
@@ -117,7 +129,11 @@ class HttpApp:
         if route.cors and is_preflight(call):
             return preflight_response(call, route.cors)
         began = time.perf_counter()
-        answer = await self._handle(route, call)
+        answer = (
+            await self._handle(route, call)
+            if self._auditor is None
+            else await self._auditor.answer(call, self.table.authority, partial(self._handle, route, call))
+        )
         if self.table.metrics is not None:
             # Callers choose their methods; only known ones become labels.
             method = call.method if call.method in route.handlers else "other"
@@ -136,6 +152,8 @@ class HttpApp:
             return self.failure(status, text) if text else Answer(body=b"", status=status, content_type="")
         try:
             self._check_region(route, call)
+            if self._rates is not None and (call.method, route.path) in COSTLY:
+                self._rates.spend(call.remote_host)
             if self.table.authority is None:
                 return await handler(call)
             return await self._controlled(self.table.authority, route, call, handler)

@@ -82,6 +82,18 @@ class Call:
         return self._request.headers
 
     @property
+    def remote_host(self) -> str:
+        """The address that the caller has; empty where it has none."""
+        client: tuple[str, int] | None = self._request.scope.get("client")
+        return client[0] if client else ""
+
+    @property
+    def remote_address(self) -> str:
+        """The address and port that the caller has."""
+        client: tuple[str, int] | None = self._request.scope.get("client")
+        return join_host_port(*client) if client else ""
+
+    @property
     def peer_names(self) -> tuple[str, ...]:
         """The names of the certificate that the caller showed; none without one."""
         names: tuple[str, ...] = self._request.scope.get(PEER_NAMES, ())
@@ -262,6 +274,11 @@ class Call:
 
 def _too_large(bytes_max: int) -> HttpError:
     return HttpError(413, f"request body is larger than {bytes_max} bytes")
+
+
+def join_host_port(host: str, port: int) -> str:
+    """`host:port`, with brackets around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _granted(_namespace: str) -> bool:

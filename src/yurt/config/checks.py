@@ -22,6 +22,7 @@ PORT_MAX = 65535
 
 _NAME = re.compile(r"[^\s/\x00-\x1f]+")
 _NODE_POOL = re.compile(r"[a-zA-Z0-9-_]{1,128}")
+_FILE_MODE = re.compile(r"0?[0-7]{3}")
 _RANGE = re.compile(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?")
 
 
@@ -135,6 +136,17 @@ def _check_tls(config: FileConfig) -> Iterator[Finding]:
             yield "tls.tls_cipher_suites", f'"{name}" is not a cipher suite that can be chosen{hint}'
 
 
+def _check_audit(config: FileConfig) -> Iterator[Finding]:
+    if len(config.audit.sinks) > 1:
+        names = ", ".join(config.audit.sinks)
+        yield "audit.sink", f"there can be one, got {len(config.audit.sinks)}: {names}"
+    for name, sink in config.audit.sinks.items():
+        if sink.path and not PurePath(sink.path).is_absolute():
+            yield f"audit.sink.{name}.path", f'must be an absolute path, got "{sink.path}"'
+        if not _FILE_MODE.fullmatch(sink.mode):
+            yield f"audit.sink.{name}.mode", f'expected a file\'s mode such as "0600", got "{sink.mode}"'
+
+
 def _check_order(config: FileConfig) -> Iterator[Finding]:
     """Pairs of which the first must not be above the second."""
     server, client, acl, telemetry = config.server, config.client, config.acl, config.telemetry
@@ -195,6 +207,7 @@ CHECKS: tuple[Callable[[FileConfig], Iterator[Finding]], ...] = (
     _check_cores,
     _check_networks,
     _check_tls,
+    _check_audit,
     _check_order,
     _check_etcd,
 )

@@ -63,6 +63,7 @@ def rpc_routes(
             path=f"/rpc/v1/{name}",
             handlers={"POST": _handler(message, command, callers)},
             summary=(command.__doc__ or "").partition("\n")[0],
+            request=message,
         )
         for name, (message, command) in calls.items()
     )

@@ -9,6 +9,7 @@ from starlette.types import Receive, Scope
 
 from yurt.api.answer import Answer
 from yurt.api.app import HttpApp
+from yurt.api.auditing import Auditor
 from yurt.api.call import Call
 from yurt.api.errors import status_of
 from yurt.api.routes import Route, RouteTable
@@ -42,9 +43,14 @@ class SimpleApp(HttpApp):
     """
 
     def __init__(
-        self, table: RouteTable, *, allowed_origins: Collection[str] = (), open_reads: bool = False
+        self,
+        table: RouteTable,
+        *,
+        allowed_origins: Collection[str] = (),
+        open_reads: bool = False,
+        auditor: Auditor | None = None,
     ) -> None:
-        super().__init__(table)
+        super().__init__(table, auditor=auditor)
         self._allowed_origins = frozenset(origin.rstrip("/") for origin in allowed_origins)
         self._open_reads = open_reads
 
@@ -55,6 +61,9 @@ class SimpleApp(HttpApp):
     def status(self, error: YurtError) -> int:
         """The status that an operating error is answered with."""
         return next((code for kind, code in _STATUS.items() if isinstance(error, kind)), status_of(error))
+
+    def _check_page(self, call: Call) -> None:
+        """Nothing to do: what pages may do was decided when the request came in."""
 
     async def _handle(self, route: Route, call: Call) -> Answer:
         answer = await super()._handle(route, call)

@@ -9,6 +9,7 @@ import msgspec
 from yurt.config.blocks.access import AclConfig, TlsConfig
 from yurt.config.blocks.base import Block, Count, Seconds, unserved
 from yurt.config.blocks.client import ClientConfig
+from yurt.config.blocks.hardening import AuditConfig, LimitsConfig
 from yurt.config.blocks.network import AddressesConfig, AdvertiseConfig, PortsConfig
 from yurt.config.blocks.own import EtcdConfig, SimpleApiConfig
 from yurt.config.blocks.server import ServerConfig
@@ -51,12 +52,6 @@ class FileConfig(Block, frozen=True, kw_only=True):
             "disable_upgrade_migration",
             "enable_custom_upgrades",
         ),
-        limits=(
-            "https_handshake_timeout",
-            "http_max_conns_per_client",
-            "rpc_handshake_timeout",
-            "rpc_max_conns_per_client",
-        ),
         rpc=(
             "accept_backlog",
             "keep_alive_interval",
@@ -65,7 +60,6 @@ class FileConfig(Block, frozen=True, kw_only=True):
             "stream_close_timeout",
             "dial_timeout",
         ),
-        audit=("enabled", "sink", "filter"),
         eventlog=("enabled", "level"),
         reporting=(
             "address",
@@ -102,6 +96,8 @@ class FileConfig(Block, frozen=True, kw_only=True):
     client: ClientConfig = msgspec.field(default_factory=ClientConfig)
     acl: AclConfig = msgspec.field(default_factory=AclConfig)
     tls: TlsConfig = msgspec.field(default_factory=TlsConfig)
+    limits: LimitsConfig = msgspec.field(default_factory=LimitsConfig)
+    audit: AuditConfig = msgspec.field(default_factory=AuditConfig)
     telemetry: TelemetryConfig = msgspec.field(default_factory=TelemetryConfig)
     ui: UiConfig = msgspec.field(default_factory=UiConfig)
     plugins: dict[str, PluginConfig] = msgspec.field(default_factory=dict, name="plugin")

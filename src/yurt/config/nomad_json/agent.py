@@ -8,6 +8,7 @@ from yurt.config.blocks.access import AclConfig, TlsConfig
 from yurt.config.blocks.telemetry import TelemetryConfig
 from yurt.config.blocks.ui import UiConfig
 from yurt.config.nomad_json.client import client_json
+from yurt.config.nomad_json.hardening import audit_json, limits_json
 from yurt.config.nomad_json.server import server_json
 from yurt.config.nomad_json.unserved import UNSERVED_BLOCKS, UNSERVED_TELEMETRY
 from yurt.config.nomad_json.unset import (
@@ -42,6 +43,7 @@ def agent_json(config: AgentConfig) -> dict[str, Any]:
             "RPC": config.advertise.rpc,
             "Serf": config.advertise.serf,
         },
+        "Audit": audit_json(config.audit),
         "BindAddr": config.bind_addr,
         "Client": client_json(config.client),
         "ConfigPaths": list(config.config_paths),
@@ -55,6 +57,7 @@ def agent_json(config: AgentConfig) -> dict[str, Any]:
         "HTTPAPIResponseHeaders": config.http_api_response_headers,
         "LeaveOnInt": config.leave_on_interrupt,
         "LeaveOnTerm": config.leave_on_terminate,
+        "Limits": limits_json(config.limits),
         "LogFile": config.log_file,
         "LogIncludeLocation": config.log_include_location,
         "LogJson": config.log_json,

@@ -3,7 +3,6 @@
 from typing import Any
 
 UNSERVED_BLOCKS: dict[str, Any] = {
-    "Audit": {"Enabled": None, "Filters": None, "Sinks": None},
     "Autopilot": {
         "CleanupDeadServers": None,
         "DisableUpgradeMigration": None,
@@ -54,12 +53,6 @@ UNSERVED_BLOCKS: dict[str, Any] = {
     "EnableSyslog": False,
     "Eventlog": {"Enabled": False, "Level": "error"},
     "KEKProviders": None,
-    "Limits": {
-        "HTTPMaxConnsPerClient": 100,
-        "HTTPSHandshakeTimeout": "5s",
-        "RPCHandshakeTimeout": "5s",
-        "RPCMaxConnsPerClient": 100,
-    },
     "PluginDir": "",
     "RPC": {
         "AcceptBacklog": 256,

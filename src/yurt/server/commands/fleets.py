@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 
 from yurt.model.client_protocol import AllocsUpdated, Heartbeat, RegisterNode
 from yurt.model.fleet_protocol import (
@@ -53,7 +54,8 @@ class FleetCommands:
 
     async def join(self, request: JoinFleet) -> FleetJoined:
         """Register nodes, as each alone would, and remember that they share a process."""
-        fleet_id = request.fleet_id or self._context.new_id()
+        # Drawn from the machine's entropy, for it is what the fleet proves itself with from here on.
+        fleet_id = request.fleet_id or str(uuid.uuid4())
         for start in range(0, len(request.nodes), REGISTRATIONS_AT_ONCE):
             part = request.nodes[start : start + REGISTRATIONS_AT_ONCE]
             await asyncio.gather(*(self._nodes.register(RegisterNode(node=node)) for node in part))
@@ -127,7 +129,12 @@ class FleetCommands:
         fleet = self._fleets.get(request.fleet_id)
         if fleet is None:
             raise NodeRefused("this fleet is not known; join again")
-        leaving = tuple(node_id for node_id in request.node_ids or tuple(fleet.secrets))
+        foreign = [node_id for node_id in request.node_ids if node_id not in fleet.secrets]
+        if foreign:
+            raise NodeRefused(
+                f"node {foreign[0]} is not of this fleet; a fleet speaks for its own nodes only"
+            )
+        leaving = request.node_ids or tuple(fleet.secrets)
         for node_id in leaving:
             fleet.secrets.pop(node_id, None)
             self._of_node.pop(node_id, None)

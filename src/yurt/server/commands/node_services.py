@@ -44,9 +44,13 @@ class NodeServices:
             alloc = state.allocs.get(service.alloc_id)
             if alloc is None or alloc.node_id != node.id or alloc.namespace != service.namespace:
                 continue
+            known = state.services.get(service.id)
+            # Else a node could draw the callers of another one's service to itself.
+            if known is not None and known.node_id != node.id:
+                continue
             stated = replace(service, node_id=node.id, datacenter=node.datacenter, job_id=alloc.job_id)
             # A restarted node says again what is known already; that need not go to the log.
-            if not _is_known(stated, state.services.get(service.id)):
+            if not _is_known(stated, known):
                 own.append(stated)
         if not own:
             return ServicesChanged(index=state.index)
