@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 import msgspec
 import pytest
@@ -73,13 +73,18 @@ async def world() -> World:
 
 def blank(message: type[msgspec.Struct], **members: Any) -> msgspec.Struct:
     """A message with nothing in it but `members`."""
-    empty: dict[str, Any] = {"wait": 0, "min_index": 0, "status": "ready", "namespace": "default"}
+    hints = get_type_hints(message)
     empty = {
-        field.name: empty.get(field.name, ())
+        field.name: _empty(hints[field.name])
         for field in msgspec.structs.fields(message)
         if field.required and field.name not in members
     }
     return message(**empty, **members)
+
+
+def _empty(hint: Any) -> Any:
+    plain = getattr(hint, "__supertype__", hint)
+    return (get_origin(plain) or plain)()
 
 
 async def test_every_call_asks_for_the_nodes_secret(world: World) -> None:

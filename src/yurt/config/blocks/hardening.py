@@ -16,8 +16,7 @@ class LimitsConfig(Block, frozen=True, kw_only=True):
     https_handshake_timeout_s: Timeout = 5.0
     http_max_conns_per_client: Count = 100
     rpc_handshake_timeout_s: Timeout = 5.0
-    # A node agent keeps a connection for each thing it waits for, where Nomad shares one among all.
-    rpc_max_conns_per_client: Count = 1000
+    rpc_max_conns_per_client: Count = 100
     http_header_timeout_s: Timeout = 10.0
     http_body_timeout_s: Timeout = 60.0
     http_write_timeout_s: Timeout = 60.0
