@@ -87,8 +87,7 @@ def test_nothing_is_done_that_cannot_be_written_down(agent: RealAgent, audit_fil
     kept = audit_file.rename(audit_file.with_name("kept"))
     audit_file.mkdir()
     agent.hang_up()
-    body = {"Namespace": {"Name": "unseen", "Description": ""}}
-    answer = agent.call("PUT", "/v1/namespaces", body)
+    answer = agent.call("PUT", "/v1/namespace/unheard", {"Name": "unheard"})
     while answer.status == 200:  # the signal is heard in its own time
         answer = agent.call("PUT", "/v1/namespace/unheard", {"Name": "unheard"})
     assert (answer.status, answer.text[:35]) == (500, "the audit log cannot be written, so")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import posixpath
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from starlette.responses import Response
@@ -19,6 +19,7 @@ from yurt.api.call_rates import COSTLY, CallRates
 from yurt.api.cors import allow_origin, is_preflight, preflight_response
 from yurt.api.errors import HttpError, status_of
 from yurt.api.needs import PERMISSION_DENIED
+from yurt.api.origins import FOREIGN_PAGE, is_foreign_page
 from yurt.api.redirect import redirect
 from yurt.api.routes import Handler, Route, RouteTable
 from yurt.api.websocket import WebSocket, WebSocketGone, is_foreign_origin, read_token
@@ -26,6 +27,7 @@ from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
 from yurt.server.auth import Authority
 
+READS = ("GET", "HEAD", "OPTIONS")
 INTERNAL_ERROR = "internal error: the server's log says more"
 
 # How often it is looked whether the caller of a WebSocket may still have it.
@@ -98,19 +100,38 @@ class HttpApp:
                 headers = [pair for pair in scope["headers"] if pair[0] != TOKEN_HEADER.encode()]
                 headers.append((TOKEN_HEADER.encode(), token.encode("latin-1", "replace")))
                 call = Call({**request, "headers": headers}, _no_body, match.values)
-            self._check_region(match.route, call)
-            if self.table.authority is not None:
-                await admit(self.table.authority, match.route, call)
-            await self._attend(match.route, match.route.websocket(call, socket), call)
         except WebSocketGone:
             return
         except YurtError as error:
-            status = status_of(error)
+            await socket.fail(status_of(error), str(error))
+            return
+        answer = await self._audited(call, partial(self._converse, match.route, call, socket))
+        if answer.status != 101:
             # Of all refusals this one is told as if it were the server's fault.
-            await socket.fail(500 if status == PERMISSION_DENIED[0] else status, str(error))
+            status = 500 if answer.status == PERMISSION_DENIED[0] else answer.status
+            await socket.fail(status, bytes(answer.body).decode())
+
+    async def _converse(self, route: Route, call: Call, socket: WebSocket) -> Answer:
+        """Serve a WebSocket to its end; 101 unless that was a failure."""
+        assert route.websocket is not None
+        try:
+            self._check_region(route, call)
+            if self.table.authority is not None:
+                await admit(self.table.authority, route, call)
+            await self._attend(route, route.websocket(call, socket), call)
+        except WebSocketGone:
+            pass
+        except YurtError as error:
+            return text_answer(status_of(error), str(error))
         except Exception:
             logger.exception("request.failed", method="WebSocket", path=call.url_path)
-            await socket.fail(500, INTERNAL_ERROR)
+            return text_answer(500, INTERNAL_ERROR)
+        return Answer(body=b"", status=101)
+
+    async def _audited(self, call: Call, handle: Callable[[], Awaitable[Answer]]) -> Answer:
+        if self._auditor is None:
+            return await handle()
+        return await self._auditor.answer(call, self.table.authority, handle)
 
     async def _attend(self, route: Route, serving: Awaitable[None], call: Call) -> None:
         """Serve a WebSocket for as long as its caller may have it."""
@@ -129,11 +150,7 @@ class HttpApp:
         if route.cors and is_preflight(call):
             return preflight_response(call, route.cors)
         began = time.perf_counter()
-        answer = (
-            await self._handle(route, call)
-            if self._auditor is None
-            else await self._auditor.answer(call, self.table.authority, partial(self._handle, route, call))
-        )
+        answer = await self._audited(call, partial(self._handle, route, call))
         if self.table.metrics is not None:
             # Callers choose their methods; only known ones become labels.
             method = call.method if call.method in route.handlers else "other"
@@ -155,6 +172,7 @@ class HttpApp:
             if self._rates is not None and (call.method, route.path) in COSTLY:
                 self._rates.spend(call.remote_host)
             if self.table.authority is None:
+                self._check_page(call)
                 return await handler(call)
             return await self._controlled(self.table.authority, route, call, handler)
         except YurtError as error:
@@ -181,6 +199,11 @@ class HttpApp:
         except Exception:
             logger.exception("answer.failed", method=call.method, path=call.url_path)
             return render(self.failure(500, INTERNAL_ERROR), call)
+
+    def _check_page(self, call: Call) -> None:
+        """Keep pages of other sites from changing things, where they need no token for it."""
+        if call.method not in READS and is_foreign_page(call.headers, asked_at=call.asked_at):
+            raise HttpError(403, FOREIGN_PAGE)
 
     def _check_region(self, route: Route, call: Call) -> None:
         if not route.is_local and call.region not in ("", self.table.region):

@@ -94,6 +94,12 @@ class Call:
         return join_host_port(*client) if client else ""
 
     @property
+    def asked_at(self) -> str:
+        """The address of this agent that the call came in on; empty where it has none."""
+        server: tuple[str, int] | None = self._request.scope.get("server")
+        return server[0] if server else ""
+
+    @property
     def peer_names(self) -> tuple[str, ...]:
         """The names of the certificate that the caller showed; none without one."""
         names: tuple[str, ...] = self._request.scope.get(PEER_NAMES, ())
