@@ -72,15 +72,15 @@ class JobWaiting:
                     self._client, self._job_id, index=index, wait_s=self._look_s(began)
                 )
             index = max(answer.index, 1)
-            job = self._job()
-            self._show([alloc for alloc in answer.value if alloc.job_version == job.version])
-            found = self._outcome(job, answer.value)
+            job, listed = self._job(), answer.value
+            if job.status == "dead":
+                # The job is newer than the list, which may still show the last allocation running.
+                with failing_as("Error fetching allocations"):
+                    listed = jobs.allocations(self._client, self._job_id).value
+            self._show([alloc for alloc in listed if alloc.job_version == job.version])
+            found = self._outcome(job, listed)
             if found.exit_code is not None:
                 if self._merger is not None and job.status == "dead":
-                    # The job may be newer than the list of its allocations.
-                    with failing_as("Error fetching allocations"):
-                        latest = jobs.allocations(self._client, self._job_id).value
-                    self._merger.update([alloc for alloc in latest if alloc.job_version == job.version])
                     self._merger.finish()
                 self._milestone(found.text)
                 return found.exit_code
