@@ -62,3 +62,10 @@ def check_task(alloc: Alloc, task: str) -> None:
     names = task_names(alloc)
     if task not in names:
         raise CommandError(f"Could not find task named: {task}, found:\n" + "\n".join(names))
+
+
+def check_running(alloc: Alloc, task: str) -> None:
+    """Raise a `CommandError` when nothing can be run in `task` now."""
+    state = alloc.task_states.get(task)
+    if state is None or state.state != "running":
+        raise CommandError(f'failed to exec into task: task "{task}" is not running.')

@@ -39,6 +39,7 @@ from yurt.api.v1.scaling import ScalingHandlers
 from yurt.api.v1.search import SearchHandlers
 from yurt.api.v1.services import ServiceHandlers
 from yurt.api.v1.system import SystemHandlers
+from yurt.api.v1.tunnels import TunnelHandlers
 from yurt.api.v1.ui import UiHandlers
 from yurt.api.v1.variables import VariableHandlers
 
@@ -56,6 +57,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *JobChangeHandlers(deps).routes(),
         *PlacementHandlers(deps).routes(),
         *ExecHandlers(deps).routes(),
+        *TunnelHandlers(deps).routes(),
         *jobs.routes(),
         *AllocationHandlers(deps).routes(),
         *EvaluationHandlers(deps).routes(),

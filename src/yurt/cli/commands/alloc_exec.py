@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from yurt.cli.alloc_choice import check_task, choose_alloc, only_task
+from yurt.cli.alloc_choice import check_running, check_task, choose_alloc, only_task
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError
 from yurt.cli.exec_terminal import run_remote
@@ -53,6 +53,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     alloc = choose_alloc(session, arguments[0], by_job=options.by_job, group=options.group, task=options.task)
     task = options.task or only_task(alloc)
     check_task(alloc, task)
+    check_running(alloc, task)
     tty = wants_tty(session, options)
     try:
         remote = ExecSession.in_task(
