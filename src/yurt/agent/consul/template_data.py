@@ -11,10 +11,10 @@ import msgspec
 from yurt.agent.consul.client import ConsulClient, ConsulFailed
 from yurt.agent.templates.data_watches import Answer, TemplateData
 from yurt.agent.templates.sources import (
-    ClusterQuery,
     ConsulInstance,
     ConsulKeyQuery,
     ConsulServiceQuery,
+    FollowedQuery,
     Found,
 )
 
@@ -50,7 +50,7 @@ class ConsulData:
         self._client = client
         self._servers = servers
 
-    async def read(self, query: ClusterQuery, *, after: Answer | None) -> Answer:
+    async def read(self, query: FollowedQuery, *, after: Answer | None) -> Answer:
         """Answer a query; with `after`, wait until there may be another answer. Raises YurtError."""
         if not isinstance(query, ConsulKeyQuery | ConsulServiceQuery):
             return await self._servers.read(query, after=after)

@@ -93,9 +93,7 @@ class OwnedQuery(msgspec.Struct, frozen=True):
     task: str
 
 
-FollowedQuery: TypeAlias = (
-    ServiceQuery | ServicesQuery | OwnedQuery | ConsulKeyQuery | ConsulServiceQuery
-)
+FollowedQuery: TypeAlias = ServiceQuery | ServicesQuery | OwnedQuery | ConsulKeyQuery | ConsulServiceQuery
 """What is asked of the servers, or of Consul; queries that all tasks may make are followed once for all."""
 
 ClusterQuery: TypeAlias = (
