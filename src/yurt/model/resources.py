@@ -5,6 +5,10 @@ from __future__ import annotations
 from yurt.model.placement_rules import Affinity, Constraint
 from yurt.model.wire import SparseWire, Wire
 
+# In place of a host network: the main address of a node, whatever its networks are called. A static port
+# there is taken once a node, where one of a network with several addresses may be taken on each.
+MAIN_ADDRESS = "*"
+
 
 class DNSConfig(Wire, frozen=True, kw_only=True):
     """Resolver settings inside a network namespace."""

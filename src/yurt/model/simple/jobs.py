@@ -18,6 +18,7 @@ from yurt.model.job import (
     JOB_TYPES,
     SERVICE,
 )
+from yurt.model.resources import MAIN_ADDRESS
 from yurt.model.simple.constraints import group_rules, wanted_properties
 from yurt.model.simple.fields import BadField, Fields
 from yurt.model.simple.spelling import wire_spelling
@@ -109,7 +110,7 @@ def _publish(group: dict[str, Any], ports: list[int]) -> None:
     first["ReservedPorts"] = [
         *known,
         *(
-            {"Label": port_label(port), "Value": port, "To": port}
+            {"Label": port_label(port), "Value": port, "To": port, "HostNetwork": MAIN_ADDRESS}
             for port in ports
             if port_label(port) not in labels
         ),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from yurt.model.allocated import AllocatedPort
 from yurt.model.node import Node
-from yurt.model.resources import NetworkResource, Port
+from yurt.model.resources import MAIN_ADDRESS, NetworkResource, Port
 from yurt.scheduler.feasible.networks import DEFAULT_HOST_NETWORK, HOST
 from yurt.scheduler.feasible.targets import resolve
 from yurt.state.port_ranges import parse_ports
@@ -90,7 +90,10 @@ class PortMap:
 
     def _static(self, port: Port) -> AllocatedPort | str:
         alias = _alias(self._node, port)
-        addresses = list(_addresses(self._node, alias))
+        if port.host_network == MAIN_ADDRESS:
+            addresses = [(main_address(self._node), set[int]())]
+        else:
+            addresses = list(_addresses(self._node, alias))
         if not addresses:
             return no_addresses(alias)
         for ip, reserved in addresses:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from yurt.model.group import TaskGroup
 from yurt.model.node import Node
-from yurt.model.resources import NetworkResource
+from yurt.model.resources import MAIN_ADDRESS, NetworkResource
 from yurt.model.versions import Dialect, satisfies
 from yurt.scheduler.feasible.targets import resolve
 from yurt.state.columns import NodeColumns
@@ -62,7 +62,7 @@ def network_rules(columns: NodeColumns, group: TaskGroup) -> Iterator[tuple[str,
 def named_host_networks(network: NetworkResource) -> Iterator[tuple[str, str]]:
     """The ports of a network that name a host network, with that name."""
     for port in (*(network.reserved_ports or ()), *(network.dynamic_ports or ())):
-        if port.host_network:
+        if port.host_network not in ("", MAIN_ADDRESS):
             yield port.label, port.host_network
 
 
