@@ -76,6 +76,11 @@ class ClientAlloc(_Message, frozen=True, kw_only=True):
     create_time: Nanoseconds = 0
     alloc_modify_index: int = 0
 
+    @property
+    def is_external(self) -> bool:
+        """Whether another control plane placed it here: the servers know nothing of it."""
+        return not self.eval_id
+
 
 class WatchPrevious(_Message, frozen=True, kw_only=True):
     """Ask, waiting at most `wait`, for the end of the allocation that one of the node's own replaces."""

@@ -184,6 +184,11 @@ class AllocRunner:
         return max((time_ns(state.finished_at) for state in self.states.values()), default=0)
 
     @property
+    def is_told_to_stop(self) -> bool:
+        """Whether it ends because somebody wanted it to."""
+        return self._is_stopping
+
+    @property
     def stop_on_disconnect(self) -> Nanoseconds | None:
         """How long it may run while the servers are out of reach; None for as long as it likes."""
         disconnect = self._group.disconnect

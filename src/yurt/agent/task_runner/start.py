@@ -26,10 +26,12 @@ from yurt.agent.task_env import ISOLATED_PATHS, TaskEnv, TaskEnvParts, alloc_ind
 from yurt.errors import YurtError
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.node import Node
+from yurt.model.simple.tasks import asks_no_memory
 from yurt.model.task import Task
 from yurt.model.task_state import TaskEvent
 
 HOST_VOLUME = "host"
+NO_MEMORY_LIMIT = -1
 
 
 class CannotStart(YurtError):
@@ -96,7 +98,7 @@ def task_spec(
             cpu_shares=given.cpu.cpu_shares,
             node_cpu_shares=node.node.node_resources.cpu.cpu_shares,
             memory_mb=given.memory.memory_mb,
-            memory_max_mb=given.memory.memory_max_mb,
+            memory_max_mb=NO_MEMORY_LIMIT if asks_no_memory(task) else given.memory.memory_max_mb,
             cores=given.cpu.reserved_cores or (),
         )
         if given

@@ -74,7 +74,7 @@ class SimpleApp(HttpApp):
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
         call = Call(scope, receive, {})
         origin = call.headers.get("origin", "")
-        if not origin or origin == f"{scope['scheme']}://{call.headers.get('host', '')}":
+        if not origin or origin == f"{scope.get('scheme', 'http')}://{call.headers.get('host', '')}":
             return await self._found_or_not(scope, receive)
         methods = self._methods(origin)
         wanted = call.headers.get("access-control-request-method", "")

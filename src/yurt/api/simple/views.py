@@ -19,16 +19,23 @@ from yurt.model.group import TaskGroup
 from yurt.model.job import JOB_DEAD, Job
 from yurt.model.push_nodes import public_node_id
 from yurt.model.simple.job_view import constraints_view, groups_view
+from yurt.model.simple.task_facts import (
+    COMPLETE,
+    FAILED,
+    LOST,
+    PENDING,
+    RUNNING,
+    STOPPED,
+    life_times,
+    task_facts,
+)
 from yurt.model.simple.tasks import written
 from yurt.model.task import Task
-from yurt.model.task_events import TERMINATED, display_message
-from yurt.model.task_state import TASK_DEAD, TaskState
-from yurt.model.times import SECOND_NS, time_ns
-from yurt.model.wire import Nanoseconds, NodeID, Time
+from yurt.model.task_state import TaskState
+from yurt.model.wire import NodeID
 from yurt.state.state import State
 
-PENDING, RUNNING, COMPLETE, FAILED, LOST = "pending", "running", "complete", "failed", "lost"
-STOPPED, DEGRADED, BLOCKED, DEAD = "stopped", "degraded", "blocked", "dead"
+DEGRADED, BLOCKED, DEAD = "degraded", "blocked", "dead"
 
 
 def job_view(state: State, job: Job) -> dict[str, Any]:
@@ -129,10 +136,7 @@ def _alloc_view(state: State, alloc: Allocation) -> dict[str, Any]:
 
 
 def _times(alloc: Allocation, states: dict[str, TaskState]) -> dict[str, float | None]:
-    started = [time_ns(state.started_at) for state in states.values() if state.started_at]
-    finished = [time_ns(state.finished_at) for state in states.values() if state.finished_at]
-    ended = max(finished, default=alloc.modify_time) if alloc.is_client_terminal else 0
-    return {"start_time": _seconds(min(started, default=0)), "end_time": _seconds(ended)}
+    return life_times(states, over_at=alloc.modify_time if alloc.is_client_terminal else None)
 
 
 def _task_view(alloc: Allocation, task: Task, group: TaskGroup, state: TaskState) -> dict[str, Any]:
@@ -141,24 +145,6 @@ def _task_view(alloc: Allocation, task: Task, group: TaskGroup, state: TaskState
         "resources": said.resources,
         "config": said.config,
         **task_facts(state, is_lost=alloc_status(alloc) == LOST),
-    }
-
-
-def task_facts(state: TaskState, *, is_lost: bool = False) -> dict[str, Any]:
-    """What became of a task."""
-    status = state.state
-    if status == TASK_DEAD:
-        status = FAILED if state.failed else COMPLETE
-    elif is_lost:
-        status = LOST
-    events = state.events or ()
-    code = next((event.exit_code for event in reversed(events) if event.type == TERMINATED), None)
-    return {
-        "status": status,
-        "start_time": _time_s(state.started_at),
-        "end_time": _time_s(state.finished_at),
-        "exit_code": code,
-        "message": display_message(events[-1]) or events[-1].message if events else "",
     }
 
 
@@ -177,12 +163,3 @@ def node_allocs_view(state: State, node_id: NodeID, permissions: Permissions) ->
                 }
             )
     return views
-
-
-def _time_s(text: Time) -> float | None:
-    return _seconds(time_ns(text)) if text else None
-
-
-def _seconds(at: Nanoseconds) -> float | None:
-    """Unix seconds, or None for no time."""
-    return at / SECOND_NS if at > 0 else None

@@ -24,6 +24,7 @@ class BadField(YurtError):
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"{name}: {problem}" if name else problem)
         self.name = name
+        self.problem = problem
 
 
 def read_document(body: bytes) -> Fields:

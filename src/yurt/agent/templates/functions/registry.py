@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from yurt.agent.templates.functions.consul import ConsulFunctions
 from yurt.agent.templates.functions.data import DATA
 from yurt.agent.templates.functions.environment import TaskFunctions
 from yurt.agent.templates.functions.maths import MATHS
@@ -17,7 +16,7 @@ from yurt.agent.templates.language import Function, FunctionFailed, function
 from yurt.agent.templates.language.builtins import BUILTINS, SHORT_CIRCUIT
 from yurt.agent.templates.language.values import Value
 
-# Nodes talk to no Vault, and to Consul where it is configured, for some of these; others fail.
+# Nodes talk to no Consul and no Vault, so a template that asks for them cannot be rendered here.
 CONSUL_FUNCTIONS = tuple(
     [
         "byKey",
@@ -83,17 +82,11 @@ NAMES: frozenset[str] = frozenset((*_STATIC, *_OWN, *_CLUSTER, *SHORT_CIRCUIT))
 
 
 def functions_for(
-    task: TaskFunctions,
-    cluster: ClusterFunctions,
-    consul: ConsulFunctions | None,
-    *,
-    denied: Collection[str],
+    task: TaskFunctions, cluster: ClusterFunctions, *, denied: Collection[str]
 ) -> dict[str, Function]:
     """The functions for one rendering; those that are `denied` are there and fail."""
     scratch = Scratch()
     made = dict(_STATIC)
     made |= {name: function(call) for name, call in (*task.all().items(), *cluster.all().items())}
-    if consul is not None:
-        made |= {name: function(call) for name, call in consul.all().items()}
     made["scratch"] = Function(lambda: scratch, ())
     return made | dict.fromkeys(denied, _DISABLED)
