@@ -44,7 +44,7 @@ from yurt.scheduler.ids import new_id
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
 from yurt.server.settings import AclSettings, SearchLimits, ServerSettings
-from yurt.simple_listeners import SERVER_SETTING, simple_sockets
+from yurt.simple_listeners import AGENT_SETTING, SERVER_SETTING, simple_sockets
 from yurt.start_banner import banner
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ class _Agent:
         config = self._config
         async with contextlib.AsyncExitStack() as parts:
             # Ports first: an agent that cannot serve must not touch its data.
-            http_sockets = [
-                bind(host, config.ports.http, "ports.http") for host in config.addresses.http_hosts
-            ]
+            # A standalone client serves nothing but the simple API.
+            hosts = () if config.simple_api.standalone else config.addresses.http_hosts
+            http_sockets = [bind(host, config.ports.http, "ports.http") for host in hosts]
             rpc_sockets = (
                 [bind(config.addresses.rpc, config.ports.rpc, "ports.rpc")] if config.server.enabled else []
             )
@@ -148,13 +148,14 @@ class _Agent:
                 )
                 self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc, limits=rpc_limits(config))
                 duties.append(self._rpc.serve(self._stop, STOP_GRACE_S))
-            elif node_agent is not None:
+            elif node_agent is not None and http_sockets:
                 # Other nodes come for the data of allocations that they go on with.
                 door = HttpApp(RouteTable(ClientSnapshotHandlers(node_agent).routes()))
                 self._http = HttpServer(door, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:
                 duties.append(node_agent.run())
+                duties += self._serve_simple_agent(parts, node_agent, server)
             await self._until_stopped(duties)
         logger.info("agent.stopped")
         return 0
@@ -177,6 +178,21 @@ class _Agent:
         server = HttpServer(app, sockets, tls=self._tls.http, limits=http_limits(self._config))
         self._simple.append(server)
         return [server.serve(self._stop, STOP_GRACE_S)]
+
+    def _serve_simple_agent(
+        self, parts: contextlib.AsyncExitStack, node_agent: NodeAgent, server: Server | None
+    ) -> list[Awaitable[None]]:
+        """Serve a node agent's part of the simple dialect, if somebody can tell who may call it."""
+        from yurt.api.simple.agent import agent_routes  # noqa: PLC0415 (the client's weight, as below)
+
+        config = self._config
+        if config.acl.enabled and server is None:
+            text = "access is controlled, and only an agent with a server can tell who may use this"
+            logger.warning("simple_api.not_served", setting=AGENT_SETTING, text=text)
+            return []
+        authority = server.authority if server is not None and server.authority.is_enabled else None
+        table = agent_routes(node_agent, self._clock, authority)
+        return self._serve_simple(parts, table, config.simple_api.agent_port, AGENT_SETTING)
 
     async def _until_stopped(self, duties: list[Awaitable[None]]) -> None:
         """Run all duties until told to stop; one that fails ends the agent with its error."""
@@ -210,8 +226,20 @@ class _Agent:
         # A server without a client need not carry the client's weight.
         from yurt.agent.agent import NodeAgent  # noqa: PLC0415
         from yurt.agent.server_link import HttpServerLink  # noqa: PLC0415
+        from yurt.agent.simple_allocs import alloc_words_of  # noqa: PLC0415
+        from yurt.agent.standalone_link import StandaloneLink  # noqa: PLC0415
         from yurt.config.client_settings import client_settings  # noqa: PLC0415
 
+        if config.simple_api.standalone:
+            simple = config.simple_api
+            standalone = StandaloneLink(
+                simple.server, config.simple_endpoint, clock=self._clock, token=simple.token
+            )
+            parts.push_async_callback(standalone.close)
+            node_agent = await NodeAgent.open(client_settings(config), standalone, self._clock, self._rng)
+            standalone.say = lambda: alloc_words_of(node_agent)
+            parts.push_async_callback(node_agent.close)
+            return node_agent
         if link is None:
             self._link = HttpServerLink(
                 config.client.servers, tls=self._tls.calls, server_name=config.server_tls_name
@@ -273,8 +301,8 @@ class _Agent:
 
 
 def _with_temporary_data_dir(config: AgentConfig, cleanup: contextlib.ExitStack) -> AgentConfig:
-    """A dev agent that was given no data_dir gets one that goes with it."""
-    assert config.dev, "only a dev agent may lack a data_dir"
+    """An agent that was given no data_dir gets one that goes with it."""
+    assert config.keeps_nothing, "only a dev agent or a standalone one may lack a data_dir"
     directory = tempfile.mkdtemp(prefix="yurt-dev-")
     cleanup.callback(shutil.rmtree, directory, ignore_errors=True)
     # Tasks run as other users too and must reach their directories below.

@@ -89,6 +89,14 @@ class AgentFlags(msgspec.Struct, frozen=True, kw_only=True):
         str | None,
         Flag("servers", "Servers to connect to, as host:port, separated by commas.", "<addresses>"),
     ] = None
+    standalone: Annotated[
+        bool | None,
+        Flag("standalone", "A client that serves the control plane of -simple-server instead of Yurt's."),
+    ] = None
+    simple_server: Annotated[
+        str | None,
+        Flag("simple-server", "The simple API that a standalone client joins.", "<http://host:8500>"),
+    ] = None
     node_class: Annotated[
         str | None, Flag("node-class", "Groups nodes of a kind, for constraints.", "<class>")
     ] = None

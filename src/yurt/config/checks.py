@@ -36,7 +36,7 @@ def find_problems(config: FileConfig, *, dev: bool) -> Iterator[Finding]:
 def _check_role(config: FileConfig, *, dev: bool) -> Iterator[Finding]:
     if not config.server.enabled and not config.client.enabled:
         yield NO_ROLE_KEY, "neither server nor client is enabled; use -server or -client or both, or -dev"
-    if not config.data_dir and not dev:
+    if not config.data_dir and not (dev or config.simple_api.standalone):
         yield "data_dir", 'must be set outside of -dev; write data_dir = "/var/lib/yurt" or use -data-dir'
     if config.server.bootstrap_expect and not config.server.enabled:
         yield "server.bootstrap_expect", "needs server.enabled = true, or -server"
@@ -200,6 +200,22 @@ def _check_etcd(config: FileConfig) -> Iterator[Finding]:
             yield "etcd.endpoints", f'expected a URL such as "https://10.0.0.1:2379", got "{endpoint}"'
 
 
+def _check_standalone(config: FileConfig) -> Iterator[Finding]:
+    simple = config.simple_api
+    for key, url in (("simple_api.server", simple.server), ("simple_api.endpoint", simple.endpoint)):
+        parts = urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            yield key, f'expected a URL such as "http://10.0.0.1:8500", got "{url}"'
+    if not simple.standalone:
+        return
+    if config.server.enabled:
+        yield "simple_api.standalone", "is for a client without servers of Yurt; leave out server.enabled"
+    if not simple.server:
+        yield "simple_api.server", "must be set for a standalone client; use -simple-server http://host:8500"
+    if not simple.enabled or simple.agent_port == 0:
+        yield "simple_api.agent_port", "must be on for a standalone client: its work comes that way"
+
+
 CHECKS: tuple[Callable[[FileConfig], Iterator[Finding]], ...] = (
     _check_names,
     _check_directories,
@@ -210,6 +226,7 @@ CHECKS: tuple[Callable[[FileConfig], Iterator[Finding]], ...] = (
     _check_audit,
     _check_order,
     _check_etcd,
+    _check_standalone,
 )
 
 

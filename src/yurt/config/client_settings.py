@@ -7,14 +7,12 @@ from yurt.agent.settings import (
     DEFAULT_ENV_DENYLIST,
     ArtifactSettings,
     ClientSettings,
-    ConsulSettings,
     GcSettings,
     Reserved,
     TemplateSettings,
 )
 from yurt.config.blocks.agent import AgentConfig
 from yurt.config.blocks.client import DEFAULT_CNI_PATH, ClientConfig
-from yurt.config.blocks.consul import ConsulConfig
 from yurt.config.decode import merged_maps
 from yurt.config.quantities import nanoseconds
 from yurt.model.node import HostNetwork, HostVolume
@@ -35,12 +33,12 @@ def client_settings(config: AgentConfig) -> ClientSettings:
     options = _current_spellings(client.options)
     denied = [name.strip() for name in options.get("env.denylist", "").split(",") if name.strip()]
     return ClientSettings(
-        state_dir="" if config.dev else directories.state,
+        state_dir="" if config.keeps_nothing else directories.state,
         alloc_dir=directories.alloc,
         alloc_mounts_dir=directories.alloc_mounts,
         host_volume_plugin_dir=directories.host_volume_plugins,
         common_plugin_dir=directories.common_plugins,
-        dev=config.dev,
+        dev=config.keeps_nothing,
         node_name=config.name,
         node_class=client.node_class,
         node_pool=client.node_pool,
@@ -95,22 +93,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         service_discovery=client.nomad_service_discovery,
         template=_template_settings(client),
         artifact=_artifact_settings(client),
-        consul=_consul_settings(config.consul),
         driver_configs=_driver_configs(config, options),
-    )
-
-
-def _consul_settings(consul: ConsulConfig) -> ConsulSettings:
-    return ConsulSettings(
-        address=consul.address,
-        token=consul.token,
-        namespace=consul.namespace,
-        timeout_s=consul.timeout_s,
-        uses_tls=consul.ssl or consul.address.startswith("https://"),
-        verifies=consul.verify_ssl,
-        ca_file=consul.ca_file,
-        cert_file=consul.cert_file,
-        key_file=consul.key_file,
     )
 
 

@@ -1,4 +1,4 @@
-"""The defaults of `-dev`: server and client in one agent that keeps nothing."""
+"""The defaults of `-dev`, server and client in one agent that keeps nothing, and of `-standalone`."""
 
 import sys
 
@@ -38,6 +38,17 @@ client { network_interface = "%s" }
 
 _ALL_ADDRESSES = 'bind_addr = "0.0.0.0"'
 
+# Whoever starts it for another control plane wants what that one sends to run.
+_STANDALONE = """
+client {
+  enabled = true
+
+  options {
+    "driver.raw_exec.enable" = "true"
+  }
+}
+"""
+
 _FORCED = """
 server {
   enabled = true
@@ -51,6 +62,11 @@ def dev_defaults(*, connect: bool) -> tuple[Layer, ...]:
     """What holds unless files or flags say otherwise. `connect` opens the agent to other machines."""
     network = _ALL_ADDRESSES if connect else _LOOPBACK % ("lo0" if sys.platform == "darwin" else "lo")
     return _layer(_DEFAULTS), _layer(network)
+
+
+def standalone_defaults() -> Layer:
+    """What holds for a standalone client unless files or flags say otherwise."""
+    return _layer(_STANDALONE)
 
 
 def dev_forced() -> Layer:

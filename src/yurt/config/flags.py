@@ -33,6 +33,8 @@ FLAG_KEYS: Mapping[str, str] = {
     "retry_max": "client.server_join.retry_max",
     "retry_interval": "client.server_join.retry_interval",
     "servers": "client.servers",
+    "standalone": "simple_api.standalone",
+    "simple_server": "simple_api.server",
     "node_class": "client.node_class",
     "node_pool": "client.node_pool",
     "meta": "client.meta",

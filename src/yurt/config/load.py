@@ -11,7 +11,7 @@ from yurt.config.addresses import resolve_addresses
 from yurt.config.blocks.agent import AgentConfig, FileConfig
 from yurt.config.checks import NO_ROLE_KEY, Finding, find_problems
 from yurt.config.decode import Given, Layer, Path
-from yurt.config.dev_mode import dev_defaults, dev_forced
+from yurt.config.dev_mode import dev_defaults, dev_forced, standalone_defaults
 from yurt.config.files import read_files
 from yurt.config.flags import decode_flags
 from yurt.config.layers import build, merge
@@ -37,6 +37,7 @@ def load(
     read = read_files(flags.config)
     layers = [
         *(dev_defaults(connect=bool(flags.dev_connect)) if is_dev else ()),
+        *((standalone_defaults(),) if flags.standalone else ()),
         _environment_layer(environment),
         *read.layers,
         decode_flags(flags),
@@ -63,6 +64,7 @@ def load(
     return AgentConfig(
         **fields,
         dev=is_dev,
+        keeps_nothing=is_dev or not config.data_dir,
         config_paths=flags.config,
         config_files=read.files,
         notices=(*_unserved_notice(layers), *tls_notices(config.tls), *resolved.notices),

@@ -9,7 +9,6 @@ import msgspec
 from yurt.config.blocks.access import AclConfig, TlsConfig
 from yurt.config.blocks.base import Block, Count, Seconds, unserved
 from yurt.config.blocks.client import ClientConfig
-from yurt.config.blocks.consul import ConsulConfig
 from yurt.config.blocks.hardening import AuditConfig, LimitsConfig
 from yurt.config.blocks.network import AddressesConfig, AdvertiseConfig, PortsConfig
 from yurt.config.blocks.own import EtcdConfig, SimpleApiConfig
@@ -39,6 +38,7 @@ class FileConfig(Block, frozen=True, kw_only=True):
         "plugin_dir",
         "enable_syslog",
         "syslog_facility",
+        "consul",
         "vault",
         "keyring",
         "sentinel",
@@ -100,7 +100,6 @@ class FileConfig(Block, frozen=True, kw_only=True):
     audit: AuditConfig = msgspec.field(default_factory=AuditConfig)
     telemetry: TelemetryConfig = msgspec.field(default_factory=TelemetryConfig)
     ui: UiConfig = msgspec.field(default_factory=UiConfig)
-    consul: ConsulConfig = msgspec.field(default_factory=ConsulConfig)
     plugins: dict[str, PluginConfig] = msgspec.field(default_factory=dict, name="plugin")
     etcd: EtcdConfig | None = None
     simple_api: SimpleApiConfig = msgspec.field(default_factory=SimpleApiConfig)
@@ -121,11 +120,13 @@ class Directories(msgspec.Struct, frozen=True, kw_only=True):
 class AgentConfig(FileConfig, frozen=True, kw_only=True):
     """The configuration of one agent: checked, addresses resolved, `name` filled in.
 
-    `data_dir` is empty in dev mode unless it was set: the agent makes a temporary one and replaces it.
+    `data_dir` may be empty in dev mode and in a standalone client: the agent makes a temporary one and
+    replaces it. Then `keeps_nothing`: what the agent started ends with it.
     `notices` are for the log, once it is set up.
     """
 
     dev: bool = False
+    keeps_nothing: bool = False
     config_paths: tuple[str, ...] = ()
     """What -config named, of which `config_files` are the files read."""
     config_files: tuple[str, ...] = ()
@@ -146,6 +147,13 @@ class AgentConfig(FileConfig, frozen=True, kw_only=True):
         """The names of which a caller of the internal listener must have one; none if any will do."""
         tls = self.tls
         return (self.client_tls_name, self.server_tls_name) if tls.rpc and tls.verify_server_hostname else ()
+
+    @property
+    def simple_endpoint(self) -> str:
+        """Where a control plane reaches this agent's simple API."""
+        host = self.advertise.http.rpartition(":")[0]
+        scheme = "https" if self.tls.http else "http"
+        return self.simple_api.endpoint or f"{scheme}://{host}:{self.simple_api.agent_port}"
 
     def directories(self) -> Directories:
         """Where things go, as configured or below `data_dir`, which must be set."""

@@ -12,10 +12,15 @@ class EtcdConfig(Block, frozen=True, kw_only=True):
 class SimpleApiConfig(Block, frozen=True, kw_only=True):
     """`simple_api`: `port` is a server's, `agent_port` a node agent's; 0 switches one off.
 
-    Pages of `allowed_origins` may change things from a browser.
+    Pages of `allowed_origins` may change things from a browser. A `standalone` client joins the control plane
+    at `server` instead of Yurt's servers, with `token` if it has one; that reaches it at `endpoint`.
     """
 
     enabled: bool = True
     port: PortOrOff = 8500
     agent_port: PortOrOff = 8501
     allowed_origins: tuple[str, ...] = ()
+    standalone: bool = False
+    server: str = ""
+    endpoint: str = ""
+    token: str = ""
