@@ -172,8 +172,8 @@ def test_other_spellings_set_the_same_key(load_config: LoadConfig) -> None:
 
 
 def test_keys_without_effect_are_named_in_one_notice(load_config: LoadConfig) -> None:
-    config = load_config('consul { address = "x" }\nserver { retry_join = ["a"] }', "enable_syslog = true")
+    config = load_config('vault { address = "x" }\nserver { retry_join = ["a"] }', "enable_syslog = true")
     (notice,) = config.notices
     assert notice.event == "config.unserved_keys"
-    assert notice.keys == ("consul", "server.retry_join", "enable_syslog")
+    assert notice.keys == ("vault", "server.retry_join", "enable_syslog")
     assert "0.conf:2" in notice.text

@@ -80,6 +80,6 @@ def test_every_key_is_known() -> None:
     )
     (notice,) = config.notices
     assert notice.event == "config.unserved_keys"
-    assert "consul" in notice.keys
+    assert "consul.service_identity" in notice.keys
     assert "server.raft_protocol" in notice.keys
     assert "client.enabled" not in notice.keys

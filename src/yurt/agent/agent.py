@@ -18,6 +18,10 @@ from yurt.agent.alloc_errors import AllocUnknown, SnapshotRefused
 from yurt.agent.alloc_reports import AllocReports
 from yurt.agent.alloc_runner.runner import AllocRunner
 from yurt.agent.backoff import retry_delay_s
+from yurt.agent.consul.client import ConsulClient, ConsulFailed
+from yurt.agent.consul.fingerprint import consul_attributes, consul_link
+from yurt.agent.consul.registrar import ConsulRegistrar
+from yurt.agent.consul.template_data import ConsulData
 from yurt.agent.devices.stats import DeviceGroupStats
 from yurt.agent.driver_watch import fingerprint_drivers, has_changed
 from yurt.agent.drivers import Driver, DriverContext, FsIsolation, load_drivers
@@ -39,7 +43,7 @@ from yurt.agent.services.checks import CheckResult
 from yurt.agent.services.registrar import ServerRegistrar
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
-from yurt.agent.templates.data_watches import DataWatches
+from yurt.agent.templates.data_watches import DataWatches, TemplateData
 from yurt.agent.templates.server_data import ServerData
 from yurt.clock import Clock
 from yurt.errors import YurtError
@@ -63,6 +67,7 @@ from yurt.observe.metrics import Gauge
 
 WATCH_WAIT = 5 * MINUTE_NS
 DRIVER_FINGERPRINT_INTERVAL_S = 30.0
+CONSUL_INTERVAL_S = 15.0
 # Restored allocations are given this long to reach the servers for the first time.
 FIRST_CONTACT_GRACE_S = 50.0
 # Looking at the disk takes a thread; counting allocations does not.
@@ -130,7 +135,12 @@ class NodeAgent:
         self._usage: tuple[float, DiskUsage] | None = None
         self._services = ServerRegistrar(link, identity, clock=node.clock, rng=node.rng)
         node.services = self._services
-        node.template_watches = DataWatches(ServerData(link, identity), clock=node.clock, rng=node.rng)
+        self._consul = ConsulClient(settings.consul) if settings.consul.address else None
+        data: TemplateData = ServerData(link, identity)
+        if self._consul is not None:
+            node.consul = ConsulRegistrar(self._consul, identity.node_id, clock=node.clock, rng=node.rng)
+            data = ConsulData(self._consul, data)
+        node.template_watches = DataWatches(data, clock=node.clock, rng=node.rng)
         node.identities = self._identities = ServerIdentities(link, identity, clock=node.clock)
         node.wait_until_over = self._wait_until_over
         node.wait_for_previous = self._wait_for_previous
@@ -349,6 +359,9 @@ class NodeAgent:
                 tasks.create_task(self._send_services(), name="services")
                 tasks.create_task(self._watch_drivers(), name="drivers")
                 tasks.create_task(self._watch_devices(), name="devices")
+                if self._consul is not None and self._node.consul is not None:
+                    tasks.create_task(self._node.consul.run(), name="consul")
+                    tasks.create_task(self._find_consul(self._consul), name="find-consul")
                 tasks.create_task(self._collect_garbage(), name="garbage")
                 tasks.create_task(self._keep_spare_dirs(), name="spare-dirs")
                 try:
@@ -368,6 +381,8 @@ class NodeAgent:
     async def close(self) -> None:
         """Let go of everything; in dev mode, end it. Call when `run` has ended."""
         self._node.db.close()
+        if self._consul is not None:
+            await self._consul.close()
         if self._launcher is not None:
             await self._launcher.shutdown(kill_tasks=self._settings.dev)
 
@@ -378,6 +393,8 @@ class NodeAgent:
                 for runner in self._allocs.values():
                     runner.stop(skip_delays=True)
                 await asyncio.gather(*(self._destroy(runner) for runner in list(self._allocs.values())))
+                if self._node.consul is not None:
+                    await self._node.consul.flush()
         except TimeoutError:
             logger.warning("tasks.still_running", allocs=len(self._allocs))
 
@@ -569,6 +586,24 @@ class NodeAgent:
         """What the node's devices are doing."""
         at = time_text(self._node.clock.now_ns()) or ""
         return await asyncio.to_thread(self._node.devices.stats, at)
+
+    async def _find_consul(self, client: ConsulClient) -> None:
+        """Ask Consul who it is, until it has answered once."""
+        while True:
+            try:
+                found = await client.agent()
+            except ConsulFailed as error:
+                logger.info("consul.not_found", error=str(error))
+                await self._node.clock.sleep(CONSUL_INTERVAL_S)
+                continue
+            node = self._node.node
+            self._node.node = msgspec.structs.replace(
+                node,
+                attributes=node.attributes | consul_attributes(found),
+                links=(node.links or {}) | {"consul": consul_link(found)},
+            )
+            self._registration.renew()
+            return
 
     async def _keep_spare_dirs(self) -> None:
         """Make spare directories whenever they run low, until cancelled."""

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 from yurt.agent.alloc_dir import AllocDirs
+from yurt.agent.consul.registrar import ConsulRegistrar
 from yurt.agent.devices.nvidia import NAME as NVIDIA
 from yurt.agent.devices.nvidia import NvidiaGpus, nvidia_options
 from yurt.agent.drivers import Driver
@@ -59,6 +60,8 @@ class NodeContext:
         self.services: Registrar = NoRegistrar()
         # Where tokens of tasks come from; likewise.
         self.identities: IdentitySource = NoIdentities()
+        # Where services of Consul are announced; None without a Consul agent.
+        self.consul: ConsulRegistrar | None = None
         # Set once a server has answered; tasks that were lost while the agent was away wait for it.
         self.server_reached = asyncio.Event()
         # Waits until an allocation is over; False for one that this node does not have.

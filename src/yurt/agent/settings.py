@@ -85,6 +85,20 @@ class ArtifactSettings(msgspec.Struct, frozen=True, kw_only=True):
     file_roots: tuple[str, ...] = ()
 
 
+class ConsulSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the Consul agent is, and how to talk to it; an empty `address` is none."""
+
+    address: str = ""
+    token: str = ""
+    namespace: str = ""
+    timeout_s: float = 5.0
+    uses_tls: bool = False
+    verifies: bool = True
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+
+
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a node agent; the config loader fills them in, the agent never reads files for them.
 
@@ -148,5 +162,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     service_discovery: bool = True
     template: TemplateSettings = TemplateSettings()
     artifact: ArtifactSettings = ArtifactSettings()
+    # Without an address the node has no Consul agent.
+    consul: ConsulSettings = ConsulSettings()
     # Driver name → the `config` of its plugin block.
     driver_configs: dict[str, dict[str, Any]] = {}

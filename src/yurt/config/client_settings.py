@@ -7,12 +7,14 @@ from yurt.agent.settings import (
     DEFAULT_ENV_DENYLIST,
     ArtifactSettings,
     ClientSettings,
+    ConsulSettings,
     GcSettings,
     Reserved,
     TemplateSettings,
 )
 from yurt.config.blocks.agent import AgentConfig
 from yurt.config.blocks.client import DEFAULT_CNI_PATH, ClientConfig
+from yurt.config.blocks.consul import ConsulConfig
 from yurt.config.decode import merged_maps
 from yurt.config.quantities import nanoseconds
 from yurt.model.node import HostNetwork, HostVolume
@@ -93,7 +95,22 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         service_discovery=client.nomad_service_discovery,
         template=_template_settings(client),
         artifact=_artifact_settings(client),
+        consul=_consul_settings(config.consul),
         driver_configs=_driver_configs(config, options),
+    )
+
+
+def _consul_settings(consul: ConsulConfig) -> ConsulSettings:
+    return ConsulSettings(
+        address=consul.address,
+        token=consul.token,
+        namespace=consul.namespace,
+        timeout_s=consul.timeout_s,
+        uses_tls=consul.ssl or consul.address.startswith("https://"),
+        verifies=consul.verify_ssl,
+        ca_file=consul.ca_file,
+        cert_file=consul.cert_file,
+        key_file=consul.key_file,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from yurt.sdk.client import Answer, Client
 from yurt.sdk.transport import path_segment
-from yurt.sdk.types.acl import AuthMethod, BindingRule, IntroductionToken, Policy, Role, Token
+from yurt.sdk.types.acl import AuthMethod, AuthUrl, BindingRule, IntroductionToken, Policy, Role, Token
 
 Body = Mapping[str, Any]
 
@@ -130,6 +130,16 @@ def delete_binding_rule(client: Client, rule_id: str) -> None:
 def login(client: Client, method: str, login_token: str) -> Answer[Token]:
     """Exchange a signed token of an identity provider for one of the cluster."""
     return client.put("/v1/acl/login", Token, body={"AuthMethodName": method, "LoginToken": login_token})
+
+
+def oidc_auth_url(client: Client, request: Body) -> Answer[AuthUrl]:
+    """Begin a login with OpenID Connect: the page to send somebody to."""
+    return client.put("/v1/acl/oidc/auth-url", AuthUrl, body=request)
+
+
+def oidc_complete_auth(client: Client, request: Body) -> Answer[Token]:
+    """Complete a login with OpenID Connect: exchange what somebody brought back for a token."""
+    return client.put("/v1/acl/oidc/complete-auth", Token, body=request)
 
 
 def create_introduction_token(client: Client, request: Body) -> Answer[IntroductionToken]:

@@ -16,12 +16,14 @@ class CheckResults:
         self._clock = clock
         self._on_change = on_change
         self._results: dict[str, CheckResult] = {}
+        # Those that count, but are not the node's own to show.
+        self._hidden: set[str] = set()
         self._passing_since: Nanoseconds | None = 0
 
     @property
     def all(self) -> dict[str, CheckResult]:
-        """The results by check id."""
-        return dict(self._results)
+        """The results by check id, but for hidden ones."""
+        return {id_: result for id_, result in self._results.items() if id_ not in self._hidden}
 
     @property
     def passing_since(self) -> Nanoseconds | None:
@@ -32,15 +34,24 @@ class CheckResults:
         """The newest result of a check."""
         return self._results.get(check_id)
 
-    def put(self, result: CheckResult) -> None:
-        """Take over a result."""
+    def put(self, result: CheckResult, *, is_hidden: bool = False) -> None:
+        """Take over a result; one that `is_hidden` counts like others."""
         self._results[result.id] = result
+        if is_hidden:
+            self._hidden.add(result.id)
         self._judge()
 
     def retain(self, check_ids: Iterable[str]) -> None:
-        """Forget all checks but these."""
-        kept = set(check_ids)
+        """Forget all checks but these and hidden ones."""
+        kept = set(check_ids) | self._hidden
         self._results = {id_: result for id_, result in self._results.items() if id_ in kept}
+        self._judge()
+
+    def retain_hidden(self, check_ids: Iterable[str]) -> None:
+        """Forget all hidden checks but these."""
+        gone = self._hidden - set(check_ids)
+        self._hidden -= gone
+        self._results = {id_: result for id_, result in self._results.items() if id_ not in gone}
         self._judge()
 
     def _judge(self) -> None:

@@ -98,6 +98,11 @@ def _check(check: ServiceCheck, env: TaskEnv) -> ServiceCheck:
         port_label=text(check.port_label),
         method=text(check.method),
         body=text(check.body),
+        command=text(check.command),
+        args=_all(check.args, env),
+        notes=text(check.notes),
+        grpc_service=text(check.grpc_service),
+        initial_status=text(check.initial_status),
         header={text(name): tuple(map(text, values)) for name, values in (check.header or {}).items()},
     )
 

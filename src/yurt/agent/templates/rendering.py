@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from yurt.agent.templates.functions.consul import ConsulFunctions
 from yurt.agent.templates.functions.environment import TaskFunctions
 from yurt.agent.templates.functions.nomad import ClusterFunctions
 from yurt.agent.templates.functions.registry import NAMES, functions_for
@@ -22,6 +23,7 @@ class RenderContext(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     region: str
     denied_functions: tuple[str, ...] = ()
+    has_consul: bool = False
     addresses: Callable[[str], str]
 
 
@@ -56,7 +58,8 @@ def render(
     wanted = Wanted(known)
     task = TaskFunctions(wanted, variables=context.variables, now=now, addresses=context.addresses)
     cluster = ClusterFunctions(wanted, namespace=context.namespace, region=context.region)
-    functions = functions_for(task, cluster, denied=context.denied_functions)
+    consul = ConsulFunctions(wanted) if context.has_consul else None
+    functions = functions_for(task, cluster, consul, denied=context.denied_functions)
     try:
         text = execute(template, functions=functions, missing_key_fails=missing_key_fails)
     except TemplateFailed:

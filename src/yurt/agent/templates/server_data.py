@@ -31,6 +31,7 @@ class ServerData:
         """Answer a query; with `after`, wait until there is another answer. Raises YurtError."""
         if isinstance(query, OwnedQuery):
             return await self._variables(query, after)
+        assert isinstance(query, ServiceQuery | ServicesQuery), "Consul's are asked of Consul"
         return await self._services(query, after)
 
     async def _variables(self, owned: OwnedQuery, after: Answer | None) -> Answer:

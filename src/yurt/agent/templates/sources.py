@@ -50,6 +50,35 @@ class VariablesQuery(msgspec.Struct, frozen=True):
     prefix: str
 
 
+class ConsulKeyQuery(msgspec.Struct, frozen=True):
+    """A key of Consul; an empty datacenter is that of its agent."""
+
+    path: str
+    datacenter: str = ""
+
+
+class ConsulServiceQuery(msgspec.Struct, frozen=True):
+    """The instances of a service in Consul that work, of one tag if it is given."""
+
+    name: str
+    tag: str = ""
+    datacenter: str = ""
+
+
+class ConsulInstance(msgspec.Struct, frozen=True, kw_only=True):
+    """One instance of a service in Consul; without an address it is at its node's."""
+
+    id: str
+    name: str
+    node: str
+    node_id: str
+    node_address: str
+    address: str
+    port: int
+    tags: tuple[str, ...] = ()
+    meta: tuple[tuple[str, str], ...] = ()
+
+
 class FileQuery(msgspec.Struct, frozen=True):
     """The content of a file in the allocation's directory."""
 
@@ -64,15 +93,22 @@ class OwnedQuery(msgspec.Struct, frozen=True):
     task: str
 
 
-FollowedQuery: TypeAlias = ServiceQuery | ServicesQuery | OwnedQuery
-"""What is asked of the servers; queries that all tasks may make are followed once for all."""
+FollowedQuery: TypeAlias = ServiceQuery | ServicesQuery | OwnedQuery | ConsulKeyQuery | ConsulServiceQuery
+"""What is asked of the servers, or of Consul; queries that all tasks may make are followed once for all."""
 
-ClusterQuery: TypeAlias = ServiceQuery | ServicesQuery | VariableQuery | VariablesQuery
+ClusterQuery: TypeAlias = (
+    ServiceQuery | ServicesQuery | VariableQuery | VariablesQuery | ConsulKeyQuery | ConsulServiceQuery
+)
 Query: TypeAlias = ClusterQuery | FileQuery
 Found: TypeAlias = (
-    tuple[ServiceRegistration, ...] | tuple[TemplateVariable, ...] | TemplateVariable | str | None
+    tuple[ServiceRegistration, ...]
+    | tuple[TemplateVariable, ...]
+    | tuple[ConsulInstance, ...]
+    | TemplateVariable
+    | str
+    | None
 )
-"""What a query found: instances, variables, one variable, a file's text; None when there is none."""
+"""What a query found: instances, variables, one variable, the text of a file or key; None without any."""
 
 Known: TypeAlias = Mapping[Query, Found]
 """What is known so far; a query that is not in it was not answered yet."""

@@ -215,6 +215,7 @@ class TaskTemplates:
             namespace=self._context.alloc.namespace,
             region=node.settings.region,
             denied_functions=self._settings.function_denylist,
+            has_consul=bool(node.settings.consul.address),
             addresses=address_of,
         )
 

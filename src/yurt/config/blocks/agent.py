@@ -9,6 +9,7 @@ import msgspec
 from yurt.config.blocks.access import AclConfig, TlsConfig
 from yurt.config.blocks.base import Block, Count, Seconds, unserved
 from yurt.config.blocks.client import ClientConfig
+from yurt.config.blocks.consul import ConsulConfig
 from yurt.config.blocks.hardening import AuditConfig, LimitsConfig
 from yurt.config.blocks.network import AddressesConfig, AdvertiseConfig, PortsConfig
 from yurt.config.blocks.own import EtcdConfig, SimpleApiConfig
@@ -38,7 +39,6 @@ class FileConfig(Block, frozen=True, kw_only=True):
         "plugin_dir",
         "enable_syslog",
         "syslog_facility",
-        "consul",
         "vault",
         "keyring",
         "sentinel",
@@ -100,6 +100,7 @@ class FileConfig(Block, frozen=True, kw_only=True):
     audit: AuditConfig = msgspec.field(default_factory=AuditConfig)
     telemetry: TelemetryConfig = msgspec.field(default_factory=TelemetryConfig)
     ui: UiConfig = msgspec.field(default_factory=UiConfig)
+    consul: ConsulConfig = msgspec.field(default_factory=ConsulConfig)
     plugins: dict[str, PluginConfig] = msgspec.field(default_factory=dict, name="plugin")
     etcd: EtcdConfig | None = None
     simple_api: SimpleApiConfig = msgspec.field(default_factory=SimpleApiConfig)

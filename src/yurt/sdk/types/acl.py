@@ -122,3 +122,9 @@ class IntroductionToken(Record, frozen=True):
     """A token that introduces a new node."""
 
     jwt: str = ""
+
+
+class AuthUrl(Record, frozen=True):
+    """The page of an identity provider where somebody logs in."""
+
+    auth_url: str = msgspec.field(name="AuthURL", default="")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from yurt.agent.task_runner.hook import HookFactory
 from yurt.agent.task_runner.hooks import (
     artifacts,
+    consul_services,
     devices,
     dispatch_payload,
     identity,
@@ -25,4 +26,5 @@ HOOKS: tuple[HookFactory, ...] = (
     devices.make,
     template.make,
     services.make,
+    consul_services.make,
 )

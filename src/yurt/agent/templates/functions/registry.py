@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from yurt.agent.templates.functions.consul import ConsulFunctions
 from yurt.agent.templates.functions.data import DATA
 from yurt.agent.templates.functions.environment import TaskFunctions
 from yurt.agent.templates.functions.maths import MATHS
@@ -16,7 +17,7 @@ from yurt.agent.templates.language import Function, FunctionFailed, function
 from yurt.agent.templates.language.builtins import BUILTINS, SHORT_CIRCUIT
 from yurt.agent.templates.language.values import Value
 
-# Nodes talk to no Consul and no Vault, so a template that asks for them cannot be rendered here.
+# Nodes talk to no Vault, and to Consul where it is configured, for some of these; others fail.
 CONSUL_FUNCTIONS = tuple(
     [
         "byKey",
@@ -82,11 +83,17 @@ NAMES: frozenset[str] = frozenset((*_STATIC, *_OWN, *_CLUSTER, *SHORT_CIRCUIT))
 
 
 def functions_for(
-    task: TaskFunctions, cluster: ClusterFunctions, *, denied: Collection[str]
+    task: TaskFunctions,
+    cluster: ClusterFunctions,
+    consul: ConsulFunctions | None,
+    *,
+    denied: Collection[str],
 ) -> dict[str, Function]:
     """The functions for one rendering; those that are `denied` are there and fail."""
     scratch = Scratch()
     made = dict(_STATIC)
     made |= {name: function(call) for name, call in (*task.all().items(), *cluster.all().items())}
+    if consul is not None:
+        made |= {name: function(call) for name, call in consul.all().items()}
     made["scratch"] = Function(lambda: scratch, ())
     return made | dict.fromkeys(denied, _DISABLED)
