@@ -130,6 +130,30 @@ async def test_a_job_lands_where_it_was_checked_for(
     assert changed == ({TEAM} if is_own and "plan" not in path else set())
 
 
+@pytest.mark.parametrize(
+    ("rule", "read_only", "status"),
+    [
+        ('host_volume "data" { policy = "write" }', False, 200),
+        ('host_volume "data" { policy = "write" }', True, 200),
+        ('host_volume "data" { policy = "read" }', True, 200),
+        ('host_volume "data" { policy = "read" }', False, 403),
+        ('host_volume "other" { policy = "write" }', True, 403),
+        ("", True, 403),
+    ],
+)
+async def test_host_volumes_are_mounted_by_those_who_may(rule: str, read_only: bool, status: int) -> None:
+    api = await guarded()
+    secret = await api.token(f'namespace "{TEAM}" {{ policy = "write" }}\n{rule}')
+    task = {"Name": "t", "Driver": "raw_exec", "Config": {"command": "/bin/true"}}
+    volume = {"Name": "v", "Type": "host", "Source": "data", "ReadOnly": read_only}
+    group = {"Name": "g", "Tasks": [task], "Volumes": {"v": volume}}
+    job = {"ID": "mounts", "Namespace": TEAM, "TaskGroups": [group]}
+    before = api.server.state.index
+    assert (await api.ask(secret, "PUT", "/v1/job/mounts/plan", {"Job": job})).status == status
+    assert (await api.ask(secret, "PUT", "/v1/jobs", {"Job": job, "PolicyOverride": True})).status == status
+    assert (api.server.state.index > before) is (status == 200)
+
+
 @pytest.mark.parametrize("case", [str.upper, str.lower])
 @pytest.mark.parametrize(
     "path",

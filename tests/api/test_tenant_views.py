@@ -149,6 +149,22 @@ async def test_events_of_others_are_not_told() -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
+async def test_events_about_tokens_hold_no_secret() -> None:
+    api = await guarded()
+    index = api.server.state.index + 1
+    sent, task = _stream(api, api.root, f"/v1/event/stream?topic=ACLToken&topic=ACLPolicy&index={index}")
+    assert await _next_line(sent) == b"{}\n"
+    secret = await api.token('node { policy = "read" }')
+    # A stream from a moment that is still to come begins with what came before it.
+    await _next_line(sent)
+    policy, token = [json.loads(await _next_line(sent)) for _ in range(2)]
+    assert (policy["Events"][0]["Topic"], policy["Events"][0]["Type"]) == ("ACLPolicy", "ACLPolicyUpserted")
+    assert token["Events"][0]["Payload"]["ACLToken"]["SecretID"] == ""
+    assert secret not in json.dumps(token)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 @pytest.mark.parametrize("loss", ["token deleted", "policy changed"])
 async def test_a_stream_ends_with_the_right_to_it(loss: str) -> None:
     api = await guarded()

@@ -170,16 +170,21 @@ class BindingRuleStub(Wire, frozen=True, kw_only=True):
 
 def token_view(token: AclToken, acl: Acl) -> AclTokenView:
     """Show a token with its secret."""
+    return bare_token_view(token, _role_links(token, acl))
+
+
+def bare_token_view(token: AclToken, roles: tuple[RoleLink, ...]) -> AclTokenView:
+    """Show a token with some names for its roles."""
     return AclTokenView(
         secret_id=token.secret_id,
         expiration_ttl=duration_text(token.expiration_ttl) if token.expiration_ttl else "",
-        **_token_members(token, acl),
+        **_token_members(token, roles),
     )
 
 
 def token_stub(token: AclToken, acl: Acl) -> AclTokenStub:
     """Show a token without its secret."""
-    return AclTokenStub(**_token_members(token, acl))
+    return AclTokenStub(**_token_members(token, _role_links(token, acl)))
 
 
 def one_time_view(token: OneTimeToken) -> OneTimeTokenView:
@@ -291,15 +296,19 @@ def rule_stub(rule: BindingRule) -> BindingRuleStub:
     )
 
 
-def _token_members(token: AclToken, acl: Acl) -> dict[str, Any]:
-    roles = [role for role_id in token.roles or () if (role := acl.roles.get(role_id)) is not None]
+def _role_links(token: AclToken, acl: Acl) -> tuple[RoleLink, ...]:
+    """The roles of a token; one that is gone grants nothing, so it is not shown either."""
+    roles = (acl.roles.get(role_id) for role_id in token.roles or ())
+    return tuple(RoleLink(id=role.id, name=role.name) for role in roles if role is not None)
+
+
+def _token_members(token: AclToken, roles: tuple[RoleLink, ...]) -> dict[str, Any]:
     return {
         "accessor_id": token.accessor_id,
         "name": token.name,
         "type": token.type,
         "policies": token.policies,
-        # A role that is gone grants nothing, so it is not shown either.
-        "roles": tuple(RoleLink(id=role.id, name=role.name) for role in roles) or None,
+        "roles": roles or None,
         "is_global": token.is_global,
         "hash": token.hash,
         "create_time": _time(token.create_time),

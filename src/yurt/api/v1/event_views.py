@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from yurt.api.v1.acl_events import ACL_EVENT_TYPES, ACL_TOPICS
 from yurt.api.v1.alloc_views import alloc_view
 from yurt.api.v1.node_views import node_view
 from yurt.model.variable import metadata_of
@@ -35,6 +36,7 @@ EVENT_TYPES: Mapping[str, str] = {
     "DeleteVariable": "VariableUpdated",
     "LockVariable": "VariableUpdated",
     "UnlockVariable": "VariableUpdated",
+    **ACL_EVENT_TYPES,
 }
 
 
@@ -131,4 +133,5 @@ _TOPICS: Mapping[str, tuple[str, Callable[[Change], _Described]]] = {
     "nodes": ("Node", _node),
     "node-pools": ("NodePool", _node_pool),
     "variables": ("Variable", _variable),
+    **ACL_TOPICS,
 }

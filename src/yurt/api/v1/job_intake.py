@@ -7,6 +7,8 @@ from msgspec.structs import replace
 
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.needs import PERMISSION_DENIED
+from yurt.model.acl.permissions import Permissions
 from yurt.model.canonical import canonical_job, preserve
 from yurt.model.go_types import Folded
 from yurt.model.job import Job, JobKey
@@ -14,6 +16,7 @@ from yurt.model.multi_error import MultiError, warnings_text
 from yurt.model.validate import JobRules, job_errors, job_warnings
 from yurt.model.wire import DEFAULT_NAMESPACE, JobID
 
+HOST_VOLUME = "host"
 HERE = "global"
 """A region that always means the one that is asked."""
 
@@ -29,6 +32,19 @@ class Intake(msgspec.Struct, frozen=True, kw_only=True):
     accessor_id: str | None = None
     # Whether the job is meant to run, in all of its regions, or only looked at.
     is_to_run: bool = True
+
+
+def check_mounts(permissions: Permissions, job: Job) -> None:
+    """Check that the volumes of a job may be mounted. Raises HttpError."""
+    for group in job.task_groups:
+        for volume in (group.volumes or {}).values():
+            if volume.type == HOST_VOLUME:
+                wanted = ("mount-readonly", "mount-readwrite") if volume.read_only else ("mount-readwrite",)
+                is_allowed = any(permissions.allows_host_volume(volume.source, one) for one in wanted)
+            else:
+                is_allowed = permissions.allows(job.namespace, "csi-mount-volume")
+            if not is_allowed:
+                raise HttpError(*PERMISSION_DENIED)
 
 
 class JobIntake:

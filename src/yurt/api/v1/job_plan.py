@@ -13,7 +13,7 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import WRITE, Route
 from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
-from yurt.api.v1.job_intake import Intake, JobIntake
+from yurt.api.v1.job_intake import Intake, JobIntake, check_mounts
 from yurt.api.v1.job_messages import JobPlanRequest
 from yurt.api.v1.jobs import meant_namespace, submitter
 from yurt.model.alloc_metric import AllocMetric
@@ -84,6 +84,7 @@ class JobPlanHandlers:
                 accessor_id=submitter(call),
             ),
         )
+        check_mounts(call.permissions, job)
         errors = self._intake.errors(job)
         if errors is not None:
             raise JobRefused(str(errors))

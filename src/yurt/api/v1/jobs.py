@@ -13,7 +13,7 @@ from yurt.api.listing import by_namespace
 from yurt.api.parameters import BLOCKING, LISTED, WHOLE_NUMBER, Parameter, flag
 from yurt.api.routes import WRITE, Route
 from yurt.api.v1.found import found
-from yurt.api.v1.job_intake import Intake, JobIntake
+from yurt.api.v1.job_intake import Intake, JobIntake, check_mounts
 from yurt.api.v1.job_messages import (
     JobDeregisterResponse,
     JobEvaluateRequest,
@@ -159,6 +159,7 @@ class JobHandlers:
                 preserve_resources=request.preserve_resources,
             ),
         )
+        check_mounts(call.permissions, job)
         errors = self._intake.errors(job)
         if errors is not None:
             raise JobRefused(str(errors))
