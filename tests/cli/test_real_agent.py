@@ -11,7 +11,9 @@ from tests.support.real_agent import running_agent
 SCENARIOS = (
     "alloc-exec",
     "alloc-fs",
+    "alloc-lifecycle",
     "alloc-logs",
+    "alloc-status",
     "deployment-auto-revert",
     "deployment-canary",
     "eval",
@@ -29,10 +31,12 @@ SCENARIOS = (
     "job-run-check-index",
     "job-run-service",
     "job-scale",
+    "job-status-more",
     "namespace",
     "node-status",
     "operator",
     "service",
+    "terminal",
     "usage",
     "var",
     # Last, as a node remembers its drains.

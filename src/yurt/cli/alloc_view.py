@@ -165,7 +165,8 @@ class AllocView:
         )
         self._console.output(table([["Service", "Task", "Name", "Mode", "Status"], *rows]))
 
-    def _usage(self) -> AllocUsage:
+    def _usage(self) -> AllocUsage | None:
+        """What the tasks use; None when that cannot be known, as was then said."""
         try:
             return allocs.usage(self._client, self._alloc.id).value
         except SdkError as error:
@@ -174,7 +175,7 @@ class AllocView:
                 self._console.output("Omitting resource statistics since the node is down.")
             else:
                 self._console.error(f"Couldn't retrieve stats: {error}")
-            return AllocUsage()
+            return None
 
     def _is_node_down(self) -> bool:
         try:
@@ -182,12 +183,15 @@ class AllocView:
         except SdkError:
             return False
 
-    def _show_task(self, name: str, usage: AllocUsage, *, with_stats: bool) -> None:
+    def _show_task(self, name: str, usage: AllocUsage | None, *, with_stats: bool) -> None:
         state = self._alloc.task_states.get(name, TaskState())
         lifecycle = lifecycle_name(self._alloc, name)
         kind = f" ({lifecycle})" if lifecycle else ""
         self._console.heading(f'Task "{name}"{kind} is "{state.state or "pending"}"')
-        used = usage.tasks[name].resource_usage if name in usage.tasks else None
+        used = None
+        if usage is not None and state.started_at:
+            # A task that has ended is not measured any more, and uses nothing.
+            used = usage.tasks[name].resource_usage if name in usage.tasks else ResourceUsage()
         self._console.output("Task Resources:")
         self._console.output(task_resources(self._alloc, name, used))
         if with_stats and used is not None:
