@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from yurt.cli.errors import CommandError, FlagError, UsageError
-from yurt.cli.registry import COMMON, GROUPS, find, members
+from yurt.cli.registry import COMMON, GROUPS, SECTIONS, find, members
 
 if TYPE_CHECKING:
     from yurt.cli.command import Command
@@ -109,11 +109,17 @@ def _help_of(command: "Command[Any]") -> str:
 
 def _overall_help() -> str:
     synopses = dict(members(""))
-    common = [(name, synopses[name]) for name in COMMON]
-    others = [(name, synopsis) for name, synopsis in synopses.items() if name not in COMMON]
+    sections = [("Common commands", COMMON), *SECTIONS]
+    listed = {name for _, names in sections for name in names}
+    sections.append(("Other commands", tuple(name for name in synopses if name not in listed)))
+    width = max(map(len, synopses))
+    text = "Usage: yurt [-version] [-help] <command> [args]\n"
+    for title, names in sections:
+        rows = [(name, synopses[name]) for name in names if name in synopses]
+        text += f"\n{title}:\n{_listing(rows, width)}\n" if rows else ""
     return (
-        "Usage: yurt [-version] [-help] <command> [args]\n\n"
-        f"Common commands:\n{_listing(common)}\n\nOther commands:\n{_listing(others)}\n"
+        text + "\nStart with 'yurt agent -dev', 'yurt job init -short' and 'yurt run example.nomad.hcl'.\n"
+        "'yurt <command> -help' says more, '-context <name>' picks a cluster.\n"
     )
 
 
@@ -126,8 +132,8 @@ def _group_help(group: str) -> str:
     )
 
 
-def _listing(rows: Sequence[tuple[str, str]]) -> str:
-    width = max(len(name) for name, _ in rows)
+def _listing(rows: Sequence[tuple[str, str]], width: int = 0) -> str:
+    width = max(width, *(len(name) for name, _ in rows))
     return "\n".join(f"    {name.ljust(width)}    {synopsis}" for name, synopsis in rows)
 
 

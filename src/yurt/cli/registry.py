@@ -20,6 +20,17 @@ class Entry(NamedTuple):
 
 
 COMMON = ("run", "stop", "status", "alloc", "job", "node", "agent")
+# The rest of the overview, by what people are after; what is in none of these is listed last.
+SECTIONS = (
+    ("Follow and explain", ("logs", "top", "why", "monitor", "ui")),
+    ("Act on jobs and tasks", ("start", "exec", "action")),
+    ("Look after the cluster", ("server", "deployment", "eval", "system", "operator", "agent-info")),
+    (
+        "Share the cluster",
+        ("namespace", "quota", "acl", "login", "var", "service", "scaling", "volume", "plugin"),
+    ),
+    ("Set things up", ("context", "config", "tls", "fmt", "completion", "version")),
+)
 
 COMMANDS = (
     Entry("acl auth-method create", "acl_auth_method_create", "Create a new ACL auth method"),
@@ -69,6 +80,13 @@ COMMANDS = (
         "alloc-status", "alloc_status", "Display allocation status information and metadata", is_hidden=True
     ),
     Entry("check", "check", "Check the health of the agent", is_hidden=True),
+    Entry(
+        "complete-words",
+        "complete_words",
+        "Print what may come next on a command line",
+        is_hidden=True,
+        is_plain=True,
+    ),
     Entry("completion", "completion", "Print a completion script for the shell", is_plain=True),
     Entry("config validate", "config_validate", "Validate config files/directories"),
     Entry("context delete", "context_delete", "Forget a cluster"),
@@ -253,21 +271,21 @@ GROUPS = {
     "acl policy": "Interact with ACL policies",
     "acl role": "Interact with ACL roles",
     "acl token": "Interact with ACL tokens",
-    "acl": "Interact with ACL policies and tokens",
-    "alloc": "Interact with allocations",
-    "config": "Interact with configurations",
+    "acl": "Tokens, policies, roles, and ways to log in",
+    "alloc": "Allocations: status, logs, files, exec, cp, port-forward",
+    "config": "Check the agent's configuration files",
     "context": "Name clusters and switch between them",
-    "deployment": "Interact with deployments",
-    "eval": "Interact with evaluations",
+    "deployment": "Follow, promote, pause and fail deployments",
+    "eval": "What the scheduler was asked, and what came of it",
     "job periodic": "Interact with periodic jobs",
     "job tag": "Manage the names of job versions",
-    "job": "Interact with jobs",
-    "namespace": "Interact with namespaces",
+    "job": "Jobs: plan, run, wait, status, scale, restart, history",
+    "namespace": "Tenants and what they may use",
     "node identity": "Interact with node identities",
     "node intro": "Tooling for introducing nodes",
     "node meta": "Interact with node metadata",
     "node pool": "Interact with node pools",
-    "node": "Interact with nodes",
+    "node": "Nodes: status, drain, eligibility, metadata, pools",
     "operator autopilot": "Provides tools for modifying Autopilot configuration",
     "operator gossip keyring": "Manages gossip encryption keys",
     "operator gossip": "Manages gossip encryption keys",
@@ -276,20 +294,20 @@ GROUPS = {
     "operator root": "Manages the keys of the cluster",
     "operator scheduler": "Provides access to the scheduler configuration",
     "operator snapshot": "Saves and inspects snapshots of the servers' state",
-    "operator": "Provides cluster-level tools for operators",
+    "operator": "Snapshots, keys, consensus, settings, metrics, the raw API",
     "plugin": "Inspect plugins",
     "scaling policy": "Interact with scaling policies",
     "scaling": "Interact with scaling policies",
-    "server": "Interact with servers",
-    "service": "Interact with registered services",
+    "server": "The servers: who they are, who leads",
+    "service": "What tasks have announced, and where it is",
     "system reconcile": "Perform system reconciliation tasks",
-    "system": "Interact with the system API",
+    "system": "Collect garbage, count again",
     "tls ca": "Helpers for certificate authorities",
     "tls cert": "Helpers for certificates",
     "tls": "Generate certificates for the cluster",
-    "var": "Interact with variables",
+    "var": "Encrypted variables for tasks, with locks",
     "volume claim": "Interact with claims on sticky volumes",
-    "volume": "Interact with volumes",
+    "volume": "Volumes for tasks",
 }
 
 
