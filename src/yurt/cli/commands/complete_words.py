@@ -7,6 +7,12 @@ from importlib import import_module
 
 from yurt.cli.registry import find, members
 
+HELP = """\
+Usage: yurt complete-words [<word>...] <word>
+
+  Prints what may stand in place of the last word of a command line, one a
+  line. The scripts of 'yurt completion' call it.
+"""
 # What an argument of a command is: a kind of the prefix search, by the command's path or its group.
 KINDS = {
     "alloc": "allocs",
@@ -53,6 +59,9 @@ FLAG_KINDS = {"context": "contexts", "namespace": "namespaces", "node-id": "node
 
 def main(arguments: Sequence[str]) -> int:
     """Print what may stand in place of the last argument, one a line; nothing when that is not known."""
+    if list(arguments) in (["-h"], ["-help"], ["--help"]):
+        sys.stdout.write(HELP)
+        return 0
     *before, current = arguments or [""]
     if before and before[-1] == "--":
         before.pop()
