@@ -55,6 +55,10 @@ class GcSettings(msgspec.Struct, frozen=True, kw_only=True):
     parallel_destroys: int = 2
 
 
+# Where clouds hand out a machine's own credentials to whoever asks from it.
+LINK_LOCAL = ("169.254.0.0/16", "fe80::/10")
+
+
 class TemplateSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How files are rendered for tasks.
 
@@ -119,6 +123,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     region: str = "global"
     meta: dict[str, str] = {}
     options: dict[str, str] = {}
+    # Whom the agent does not talk to on behalf of jobs.
+    denied_networks: tuple[str, ...] = LINK_LOCAL
     # "host:port" of this agent's HTTP API, as others reach it.
     http_address: str = ""
     tls_enabled: bool = False

@@ -113,6 +113,7 @@ def _check_networks(config: FileConfig) -> Iterator[Finding]:
     for key, cidr in (
         ("client.bridge_network_subnet", client.bridge_network_subnet),
         ("client.bridge_network_subnet_ipv6", client.bridge_network_subnet_ipv6),
+        *(("client.denied_networks", network) for network in client.denied_networks),
         *(
             (f"client.host_network.{name}.cidr", network.cidr)
             for name, network in client.host_networks.items()

@@ -48,6 +48,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         region=config.region,
         meta=client.meta,
         options=options,
+        denied_networks=client.denied_networks,
         http_address=config.advertise.http,
         tls_enabled=config.tls.http,
         default_ineligible=client.default_ineligible,

@@ -190,7 +190,7 @@ def test_what_is_not_needs_the_operators(spec: TaskSpec, config: dict[str, Any],
         ({"volumes": ["/x"]}, '"/x" is not of the form source:target'),
         ({"mount": [{"type": "magic", "target": "/x"}]}, 'invalid mount type: "magic"'),
         ({"mount": [{"type": "tmpfs", "source": "x", "target": "/x"}]}, "invalid source"),
-        ({"devices": [{"host_path": "/dev/x", "cgroup_permissions": "rx"}]}, "invalid cgroup permission"),
+        ({"devices": [{"host_path": "/dev/x"}]}, 'device "/dev/x" is not allowed on this agent'),
         ({"ulimit": {"nofile": "many"}}, 'nofile = "many" is neither a number nor'),
         ({"cpu_hard_limit": True, "cpu_cfs_period": 2_000_000}, "invalid value for cpu_cfs_period"),
         ({"security_opt": ["seccomp=/no/such/file"]}, "opening seccomp profile"),
@@ -204,6 +204,15 @@ def test_what_is_not_needs_the_operators(spec: TaskSpec, config: dict[str, Any],
 def test_what_cannot_be_done_is_refused(spec: TaskSpec, config: dict[str, Any], said: str) -> None:
     with pytest.raises(DriverError, match=said):
         host(spec, config)
+
+
+def test_devices_that_are_allowed_need_permissions_that_exist(spec: TaskSpec) -> None:
+    options = DockerOptions(allow_devices=("/dev/x*",))
+    device = {"host_path": "/dev/x1", "cgroup_permissions": "rx"}
+    with pytest.raises(DriverError, match="invalid cgroup permission"):
+        host(spec, {"devices": [device]}, options=options)
+    told = host(spec, {"devices": [{**device, "cgroup_permissions": "r"}]}, options=options)
+    assert [one["PathOnHost"] for one in told["Devices"]] == ["/dev/x1"]
 
 
 def test_mounts_are_described_in_dockers_words(spec: TaskSpec) -> None:

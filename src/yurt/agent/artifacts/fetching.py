@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import threading
+import urllib.parse
 from collections.abc import Coroutine, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from yurt.agent.artifacts.placing import inspect, place_file, place_tree, single
 from yurt.agent.artifacts.sources import FILE, GIT, HTTP, MODE_DIR, MODE_FILE, Source, read_source
 from yurt.agent.artifacts.unpacking import UnpackLimits, unpack
 from yurt.agent.launcher import Identity
+from yurt.agent.outgoing import Network, check_host
 from yurt.agent.settings import ArtifactSettings
 from yurt.agent.task_paths import Place
 from yurt.clock import Clock
@@ -28,7 +30,7 @@ FILE_MODE = 0o644
 
 
 class Artifact(msgspec.Struct, frozen=True, kw_only=True):
-    """What to fetch, and where to; all its `${…}` are replaced."""
+    """What to fetch, and where to; all its `${…}` are replaced. Nobody in `denied` is asked for it."""
 
     source: str
     options: Mapping[str, str] = {}
@@ -37,6 +39,7 @@ class Artifact(msgspec.Struct, frozen=True, kw_only=True):
     insecure: bool = False
     place: Place
     owner: Identity | None = None
+    denied: tuple[Network, ...] = ()
 
 
 async def fetch(artifact: Artifact, scratch: str, settings: ArtifactSettings, clock: Clock) -> None:
@@ -94,18 +97,14 @@ async def _fetch(
         is_local = source.url.startswith(f"{FILE}://")
         if is_local:
             await asyncio.to_thread(_local_path, source, settings)
+        else:
+            await check_host(urllib.parse.urlsplit(source.url).hostname or "", artifact.denied)
         git_files = f"{scratch}/git"
         await asyncio.to_thread(os.mkdir, git_files, 0o700)
         await git_getter.get(source, tree, scratch=git_files, allow_files=is_local)
     else:
         if source.getter == HTTP:
-            await http_getter.get(
-                source.url,
-                file,
-                headers=artifact.headers,
-                insecure=artifact.insecure,
-                bytes_max=settings.http_max_bytes,
-            )
+            await http_getter.get(source.url, file, _access(artifact), bytes_max=settings.http_max_bytes)
         else:
             await asyncio.to_thread(_copy_local, source, file, settings)
         await _verify(artifact, source, file, scratch, settings)
@@ -118,6 +117,10 @@ async def _fetch(
             unpack, file, source.archive, tree, name=source.name, limits=limits, stop=stop.is_set
         )
     await asyncio.to_thread(_place_unpacked, artifact, source, tree, settings)
+
+
+def _access(artifact: Artifact) -> http_getter.Access:
+    return http_getter.Access(headers=artifact.headers, insecure=artifact.insecure, denied=artifact.denied)
 
 
 async def _verify(
@@ -137,13 +140,7 @@ async def _checksum(source: Source, scratch: str, artifact: Artifact, settings: 
     if listed.getter != HTTP:
         raise FetchFailed("a checksum file must be at an http or https URL")
     path = f"{scratch}/checksums"
-    await http_getter.get(
-        listed.url,
-        path,
-        headers=artifact.headers,
-        insecure=artifact.insecure,
-        bytes_max=CHECKSUM_FILE_BYTES_MAX,
-    )
+    await http_getter.get(listed.url, path, _access(artifact), bytes_max=CHECKSUM_FILE_BYTES_MAX)
     return find_checksum(await asyncio.to_thread(_text, path), source.name)
 
 

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from typing import IO
 
 import aiohttp
+import msgspec
 
 from yurt.agent.artifacts.errors import FetchFailed
+from yurt.agent.outgoing import Network, connector
 from yurt.version import VERSION
 
 REDIRECTS_MAX = 10
@@ -19,13 +21,21 @@ CHUNK_BYTES = 1 << 20
 CONNECT_TIMEOUT_S = 30.0
 
 
-async def get(url: str, path: str, *, headers: Mapping[str, str], insecure: bool, bytes_max: int) -> None:
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """How to ask: with what, believing whom, and whom not to ask at all."""
+
+    headers: Mapping[str, str] = {}
+    insecure: bool = False
+    denied: tuple[Network, ...] = ()
+
+
+async def get(url: str, path: str, access: Access, *, bytes_max: int) -> None:
     """Write what a URL gives to the new file `path`. The caller limits the time. Raises FetchFailed."""
-    sent = {"User-Agent": f"yurt/{VERSION}", **headers, "Accept-Encoding": "identity"}
+    sent = {"User-Agent": f"yurt/{VERSION}", **access.headers, "Accept-Encoding": "identity"}
     try:
         async with (
             aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(force_close=True, ssl=_tls(insecure=insecure)),
+                connector=connector(access.denied, tls=_tls(insecure=access.insecure)),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
                 auto_decompress=False,
             ) as session,

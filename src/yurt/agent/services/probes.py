@@ -11,6 +11,7 @@ from ipaddress import ip_address
 import aiohttp
 import msgspec
 
+from yurt.agent.outgoing import Network, check_host, connector
 from yurt.agent.services.addresses import Endpoint
 from yurt.agent.services.checks import FAILURE, SUCCESS
 from yurt.clock import Clock
@@ -32,10 +33,15 @@ class ProbeResult(msgspec.Struct, frozen=True):
     status_code: int = 0
 
 
-async def probe(check: ServiceCheck, place: Endpoint, clock: Clock) -> ProbeResult:
-    """Ask once, for as long as the check's timeout. Never fails: what goes wrong is the result."""
+async def probe(
+    check: ServiceCheck, place: Endpoint, clock: Clock, *, denied: tuple[Network, ...] = ()
+) -> ProbeResult:
+    """Ask once, for as long as the check's timeout; nobody in `denied` is asked.
+
+    Never fails: what goes wrong is the result.
+    """
     ask = _http if check.type == "http" else _tcp
-    asking = asyncio.ensure_future(ask(check, place))
+    asking = asyncio.ensure_future(ask(check, place, denied))
     pause = asyncio.ensure_future(clock.sleep(check.timeout / SECOND_NS))
     try:
         await asyncio.wait((asking, pause), return_when=asyncio.FIRST_COMPLETED)
@@ -47,8 +53,9 @@ async def probe(check: ServiceCheck, place: Endpoint, clock: Clock) -> ProbeResu
         pause.cancel()
 
 
-async def _tcp(_check: ServiceCheck, place: Endpoint) -> ProbeResult:
+async def _tcp(_check: ServiceCheck, place: Endpoint, denied: tuple[Network, ...]) -> ProbeResult:
     try:
+        await check_host(place.ip or LOCAL, denied)
         _, writer = await asyncio.open_connection(place.ip or LOCAL, place.port)
     except OSError as error:
         return ProbeResult(FAILURE, _dial_text(place, error))
@@ -56,7 +63,7 @@ async def _tcp(_check: ServiceCheck, place: Endpoint) -> ProbeResult:
     return ProbeResult(SUCCESS, "nomad: tcp ok")
 
 
-async def _http(check: ServiceCheck, place: Endpoint) -> ProbeResult:
+async def _http(check: ServiceCheck, place: Endpoint, denied: tuple[Network, ...]) -> ProbeResult:
     method, url = check.method or "GET", _url(check, place)
     headers = [(name, value) for name, values in (check.header or {}).items() for value in values]
     if not any(name.lower() == "user-agent" for name, _ in headers):
@@ -64,7 +71,7 @@ async def _http(check: ServiceCheck, place: Endpoint) -> ProbeResult:
     try:
         async with (
             aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(force_close=True, ssl=_tls(check)),
+                connector=connector(denied, tls=_tls(check)),
                 timeout=aiohttp.ClientTimeout(total=None),
                 auto_decompress=False,
             ) as session,

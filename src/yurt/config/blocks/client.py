@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
+from yurt.agent.settings import LINK_LOCAL
 from yurt.config.blocks.base import Block, Count, Percent, Port, Seconds, unserved
 from yurt.config.blocks.client_tasks import ArtifactConfig, TemplateConfig
 from yurt.config.blocks.joining import JOIN_ALIASES, JoinConfig
@@ -133,6 +134,7 @@ class ClientConfig(Block, frozen=True, kw_only=True):
     gc_volumes_on_node_gc: bool = False
 
     disable_remote_exec: bool = False
+    denied_networks: tuple[str, ...] = LINK_LOCAL
     host_volumes: dict[str, HostVolumeConfig] = msgspec.field(default_factory=dict, name="host_volume")
     nomad_service_discovery: bool = True
     default_ineligible: bool = False

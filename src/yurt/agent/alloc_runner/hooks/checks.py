@@ -9,6 +9,7 @@ import msgspec
 
 from yurt.agent.alloc_runner.context import AllocContext
 from yurt.agent.alloc_runner.hook import AllocHook
+from yurt.agent.outgoing import networks_of
 from yurt.agent.services import check_restarts
 from yurt.agent.services.addresses import NoAddress
 from yurt.agent.services.checks import FAILURE, NodeCheck, checks_of, pending, target
@@ -103,7 +104,9 @@ class ChecksHook(AllocHook):
             place = target(check, self._context.owner(check.task))
         except NoAddress as error:
             return ProbeResult(FAILURE, str(error))
-        return await probe(check.check, place, self._context.node.clock)
+        node = self._context.node
+        denied = networks_of(node.settings.denied_networks)
+        return await probe(check.check, place, node.clock, denied=denied)
 
     async def _watch_for_restart(self, running: _Running) -> None:
         """Restart the task when its check has failed for too long, again and again, until cancelled."""

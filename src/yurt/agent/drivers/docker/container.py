@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import posixpath
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,13 @@ def _check(config: DockerConfig, options: DockerOptions) -> None:
         return
     if config.privileged:
         raise DriverError("Docker privileged mode is disabled on this Nomad agent")
+    for device in config.devices:
+        path = posixpath.normpath(device.host_path)
+        if not any(fnmatch.fnmatchcase(path, pattern) for pattern in options.allow_devices):
+            raise DriverError(
+                f'device "{device.host_path}" is not allowed on this agent: its operator must list it in '
+                "allow_devices or set allow_privileged"
+            )
     for name, mode, allowed in (
         ("pid_mode", config.pid_mode, options.allowed_modes.pid),
         ("ipc_mode", config.ipc_mode, options.allowed_modes.ipc),

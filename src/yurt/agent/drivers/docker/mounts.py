@@ -40,8 +40,11 @@ def _volume(text: str, spec: TaskSpec, config: DockerConfig, options: VolumesOpt
             raise DriverError(f'volumes are not enabled; cannot use volume driver "{config.volume_driver}"')
         return source, target, mode
     path = os.path.normpath(os.path.join(spec.task_dir, source))
-    if not options.enabled and not _is_own(path, spec):
-        raise DriverError(f'volumes are not enabled; cannot mount host paths: "{text}"')
+    if not options.enabled:
+        if not _is_own(path, spec):
+            raise DriverError(f'volumes are not enabled; cannot mount host paths: "{text}"')
+        # What was checked is what is mounted, even if a link on the way is changed meanwhile.
+        path = os.path.realpath(path)
     return path, target, mode
 
 
@@ -75,8 +78,10 @@ def _mount(mount: MountConfig, spec: TaskSpec, options: VolumesOptions) -> dict[
     match mount.type:
         case "bind":
             path = os.path.normpath(os.path.join(spec.task_dir, mount.source))
-            if not options.enabled and not _is_own(path, spec):
-                raise DriverError(f'volumes are not enabled; cannot mount host path: "{path}"')
+            if not options.enabled:
+                if not _is_own(path, spec):
+                    raise DriverError(f'volumes are not enabled; cannot mount host path: "{path}"')
+                path = os.path.realpath(path)
             described["Source"] = path
             if mount.bind_options.propagation:
                 described["BindOptions"] = {"Propagation": mount.bind_options.propagation}

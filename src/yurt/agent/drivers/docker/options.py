@@ -75,6 +75,8 @@ class DockerOptions(_Block, frozen=True, kw_only=True):
     volumes: VolumesOptions = VolumesOptions()
     allow_privileged: bool = False
     allow_caps: tuple[str, ...] = tuple(sorted(DEFAULTS))
+    allow_devices: tuple[str, ...] = ()
+    """Patterns of host devices that tasks may have without being privileged: a disk is all of the host."""
     allow_runtimes: tuple[str, ...] = ("runc", "nvidia")
     nvidia_runtime: str = "nvidia"
     infra_image: str = ""

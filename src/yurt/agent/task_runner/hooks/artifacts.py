@@ -7,9 +7,11 @@ import asyncio
 from yurt.agent import task_events, task_paths
 from yurt.agent.artifacts.errors import FetchFailed
 from yurt.agent.artifacts.fetching import Artifact, fetch
+from yurt.agent.artifacts.secrets import without_secrets
 from yurt.agent.drivers import DriverError
 from yurt.agent.drivers.users import find_user
 from yurt.agent.launcher import Identity
+from yurt.agent.outgoing import networks_of
 from yurt.agent.task_paths import PathOutside
 from yurt.agent.task_runner.hook import HookFailed, TaskContext, TaskHook
 from yurt.model.task_parts import TaskArtifact
@@ -46,8 +48,7 @@ class ArtifactsHook(TaskHook):
             await asyncio.gather(*fetching, return_exceptions=True)
 
     async def _fetch(self, number: int, artifact: TaskArtifact, slots: asyncio.Semaphore) -> None:
-        env = self._context.env()
-        source = env.interpolate(artifact.getter_source)
+        source = self._context.env().interpolate(artifact.getter_source)
         async with slots:
             try:
                 await self._fetch_one(number, artifact, source)
@@ -57,13 +58,23 @@ class ArtifactsHook(TaskHook):
                     f'failed to download artifact "{source}": getter subprocess failed: exit status 1: '
                     f"failed to download artifact: {error}"
                 )
-                event = task_events.failed_artifact_download(self._now(), error=text)
-                raise HookFailed(text, event=event, recoverable=True) from error
+                raise self._failure(artifact, source, text) from error
             except (PathOutside, DriverError) as error:
                 text = f'failed to download artifact "{source}": {error}'
-                event = task_events.failed_artifact_download(self._now(), error=text)
-                raise HookFailed(text, event=event, recoverable=True) from error
+                raise self._failure(artifact, source, text) from error
         self._fetched.add(number)
+
+    def _failure(self, artifact: TaskArtifact, source: str, text: str) -> HookFailed:
+        """A failure that whoever may see the task may read."""
+        env = self._context.env()
+        shown = without_secrets(
+            text,
+            source,
+            options={key: env.interpolate(value) for key, value in (artifact.getter_options or {}).items()},
+            headers={key: env.interpolate(value) for key, value in (artifact.getter_headers or {}).items()},
+        )
+        event = task_events.failed_artifact_download(self._now(), error=shown)
+        return HookFailed(shown, event=event, recoverable=True)
 
     async def _fetch_one(self, number: int, artifact: TaskArtifact, source: str) -> None:
         context = self._context
@@ -76,6 +87,7 @@ class ArtifactsHook(TaskHook):
             insecure=artifact.getter_insecure,
             place=task_paths.destination(artifact.relative_dest, env, context.dir),
             owner=await self._owner(artifact),
+            denied=networks_of(context.node.settings.denied_networks),
         )
         # Beside the tasks' own directories, where none of them writes.
         scratch = f"{context.dir.path.rpartition('/')[0]}/.artifact-{context.task.name}-{number}"
