@@ -14,6 +14,7 @@ from yurt.model.job import JobKey
 from yurt.state.apply import apply
 from yurt.state.columns import NodeColumns
 from yurt.state.entries import decode_entry
+from yurt.state.quota_use import QuotaAmounts, quota_amounts
 from yurt.state.state import State
 from yurt.state.table import Table
 from yurt.state.use import DIMENSIONS, Claim, use_of
@@ -23,7 +24,7 @@ def tables(state: State) -> tuple[Table[Any, Any], ...]:
     """Every table of a State."""
     owners = (state, state.acl)
     found = tuple(part for owner in owners for part in vars(owner).values() if isinstance(part, Table))
-    assert len(found) == 26, "a table was added: snapshots and these tests must know it"
+    assert len(found) == 27, "a table was added: snapshots and these tests must know it"
     return found
 
 
@@ -71,6 +72,14 @@ def assert_counts_agree(state: State) -> None:
     for namespace in {variable.namespace for variable in state.variables}:
         own_bytes = sum(len(one.data) for one in state.variables if one.namespace == namespace)
         assert state.variables.bytes_of(namespace) == own_bytes
+    for quota in state.quotas:
+        names = state.quota_uses.namespaces_of(quota.name)
+        assert sorted(names) == sorted(one.name for one in state.namespaces if one.quota == quota.name)
+        counted = QuotaAmounts()
+        for alloc in allocs:
+            if alloc.namespace in names and not alloc.is_terminal:
+                counted = counted.plus(quota_amounts(alloc.resources))
+        assert state.quota_uses.used(quota.name) == counted
     for service in state.services:
         assert not state.allocs[service.alloc_id].is_client_terminal
         assert service in state.services.of_alloc(service.alloc_id)

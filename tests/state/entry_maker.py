@@ -57,6 +57,7 @@ from yurt.model.node import DrainStrategy, Node
 from yurt.model.node_pool import NodePool
 from yurt.model.plan import PlacementDetail, Placements, PlanChanges, Preemption, StopAllocs, UpdateAlloc
 from yurt.model.policies import ParameterizedJobConfig, PeriodicConfig, ScalingPolicy
+from yurt.model.quota import QuotaLimit, QuotaResources, QuotaSpec
 from yurt.model.scaling_event import ScalingEvent
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
@@ -64,6 +65,7 @@ from yurt.model.task_state import TaskEvent, TaskState
 from yurt.model.times import MINUTE_NS, time_text
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state import entries
+from yurt.state.quota_entries import DeleteQuota, UpsertQuota
 
 _T = TypeVar("_T")
 
@@ -156,6 +158,8 @@ class EntryMaker:
             self.delete_node_pools,
             *self._acl.makers,
             *self._secrets.makers,
+            self.upsert_quota,
+            self.delete_quota,
             *self._simple.makers,
         )
 
@@ -392,9 +396,21 @@ class EntryMaker:
         return entries.ReconcileSummaries(at=self._now)
 
     def upsert_namespaces(self) -> entries.UpsertNamespaces:
-        names = self.choices.some(("team-a", "team-b"))
-        namespaces = tuple(Namespace(name=name, description=self.new_id("text")) for name in names)
+        names = self.choices.some(("team-a", "team-b", DEFAULT))
+        quotas = ("", *(quota.name for quota in self.cluster.state.quotas))
+        namespaces = tuple(
+            Namespace(name=name, description=self.new_id("text"), quota=self.choices.pick(quotas))
+            for name in names
+        )
         return entries.UpsertNamespaces(at=self._now, namespaces=namespaces)
+
+    def upsert_quota(self) -> UpsertQuota:
+        limit = QuotaLimit(region="global", region_limit=QuotaResources(cpu=self.choices.pick((0, 1000))))
+        quota = QuotaSpec(name=self.choices.pick(("small", "large")), limits=(limit,))
+        return UpsertQuota(at=self._now, quota=quota)
+
+    def delete_quota(self) -> DeleteQuota:
+        return DeleteQuota(at=self._now, name=self.choices.pick(("small", "large")))
 
     def delete_namespaces(self) -> entries.DeleteNamespaces:
         return entries.DeleteNamespaces(at=self._now, names=(self.choices.pick(("team-a", "team-b")),))

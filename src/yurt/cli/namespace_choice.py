@@ -1,4 +1,4 @@
-"""Finding a namespace or a node pool by a prefix of its name."""
+"""Finding a namespace, a quota or a node pool by a prefix of its name."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -6,9 +6,10 @@ from typing import Protocol, TypeVar
 from yurt.cli.command import Session
 from yurt.cli.errors import CommandError, failing_as
 from yurt.cli.layout import table
-from yurt.sdk import namespaces, node_pools
+from yurt.sdk import namespaces, node_pools, quotas
 from yurt.sdk.namespaces import Namespace
 from yurt.sdk.node_pools import NodePool
+from yurt.sdk.quotas import Quota
 
 
 class Named(Protocol):
@@ -37,6 +38,14 @@ def find_pool(session: Session, text: str) -> NodePool:
         found = node_pools.listing(session.client, prefix=text).value
     not_found = f'Error retrieving node pool: No node pool with prefix "{text}" found'
     return _choose(found, text, not_found, "Prefix matched multiple node pools")
+
+
+def find_quota(session: Session, text: str) -> Quota:
+    """Find a quota; an exact name wins over a prefix."""
+    with failing_as("Error retrieving quota"):
+        found = quotas.listing(session.client, prefix=text).value
+    not_found = f'Error retrieving quota: Quota "{text}" matched no quotas'
+    return _choose(found, text, not_found, "Prefix matched multiple quotas")
 
 
 def _choose(found: Sequence[NamedT], text: str, not_found: str, several: str) -> NamedT:

@@ -13,7 +13,7 @@ GROUPS_SHOWN_MAX = 5
 def reasons(console: Console, metric: AllocMetric, *, indent: str) -> list[str]:
     """Give one bullet for each reason that nodes were passed over."""
     lines = []
-    if metric.nodes_evaluated == 0:
+    if metric.nodes_evaluated == 0 and not metric.quota_exhausted:
         lines.append("No nodes were eligible for evaluation")
     lines += [
         f'No nodes are available in datacenter "{name}"'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 from yurt.model.wire import Wire
 
 
@@ -15,11 +17,22 @@ class NamespaceCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class NamespaceNodePools(Wire, frozen=True, kw_only=True):
-    """The node pools that jobs of a namespace may use."""
+    """The node pools that jobs of a namespace may use: those `allowed`, or all but those `denied`.
+
+    In both, `*` stands for any text. Jobs that name none get the `default`, which is always allowed.
+    """
 
     default: str = ""
     allowed: tuple[str, ...] | None = None
     denied: tuple[str, ...] | None = None
+
+    def allows(self, pool: str) -> bool:
+        """Whether a job may use a pool."""
+        if pool == self.default:
+            return True
+        if self.allowed:
+            return any(fnmatchcase(pool, pattern) for pattern in self.allowed)
+        return not any(fnmatchcase(pool, pattern) for pattern in self.denied or ())
 
 
 class Namespace(Wire, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from yurt.model.node import NODE_DISCONNECTED, NODE_DOWN, NODE_READY, Node
 from yurt.model.plan import Placements, Plan, PlanChanges, Preemption, UpdateAlloc
 from yurt.model.wire import AllocID, NodeID
 from yurt.scheduler.assign.cores import usable_cores
+from yurt.scheduler.quota import over_quota
 from yurt.scheduler.view import LIMITED, View
 from yurt.state.use import DIMENSIONS, Claim, CoreClaim, SharedPortClaim, use_of
 
@@ -31,6 +32,8 @@ class CheckedPlan(msgspec.Struct, frozen=True, kw_only=True):
     changes: PlanChanges
     rejected: tuple[NodeID, ...] = ()
     refresh_index: int = 0
+    # The quota that the plan would exceed; nothing of it may be committed then.
+    over_quota: str = ""
 
 
 def check_plan(view: View, plan: Plan) -> CheckedPlan:
@@ -39,8 +42,13 @@ def check_plan(view: View, plan: Plan) -> CheckedPlan:
     A node takes new allocations if it is ready and all of them fit beside what is meant to run there,
     less what the plan itself stops, displaces or changes. Allocations that were told to stop earlier
     are not in the way, even while their tasks still end: the node waits for that, not the plan. A plan
-    that is to be committed whole or not at all is empty if any node refuses.
+    that is to be committed whole or not at all is empty if any node refuses, and any plan that would
+    exceed a quota.
     """
+    quota = over_quota(view, plan.changes)
+    if quota:
+        index = max(view.state.allocs.index, view.state.quotas.index, view.state.namespaces.index)
+        return CheckedPlan(changes=PlanChanges(), refresh_index=index, over_quota=quota)
     checks = _Checks(view, plan.changes)
     rejected = checks.rejected()
     if not rejected:

@@ -11,6 +11,7 @@ from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.scheduler.metrics import failure_metric
 from yurt.scheduler.place_system import place_on_required_nodes
 from yurt.scheduler.placer import Placer
+from yurt.scheduler.quota import admitted, with_refused
 from yurt.scheduler.requests import Placed, PlacedGroup, PlaceRequest
 from yurt.scheduler.view import View
 
@@ -27,12 +28,29 @@ def place_group(
 ) -> PlacedGroup:
     """Find nodes for instances of one group, in the order of `requests`.
 
-    Every node is looked at. The view shows what is placed, and what it displaces, when this returns;
-    allocations that a request `replaces` are stopped in the view if it was placed, and only then. All
-    requests name a `required_node`, or none does. With `classes_seen` an earlier group of the same
-    attempt has met the nodes, which only changes how filtered nodes are reported. Raises
-    AlgorithmError if the configured algorithm fails.
+    Every node is looked at, for as many requests as the quota of the job's namespace admits. The view
+    shows what is placed, and what it displaces, when this returns; allocations that a request `replaces`
+    are stopped in the view if it was placed, and only then. All requests name a `required_node`, or none
+    does. With `classes_seen` an earlier group of the same attempt has met the nodes, which only changes
+    how filtered nodes are reported. Raises AlgorithmError if the configured algorithm fails.
     """
+    allowed, refusal = admitted(view, job, group, requests, configuration)
+    outcome = _placed(
+        view, job, group, allowed, rng=rng, configuration=configuration, classes_seen=classes_seen
+    )
+    return outcome if refusal is None else with_refused(outcome, requests[len(allowed) :], refusal)
+
+
+def _placed(
+    view: View,
+    job: Job,
+    group: TaskGroup,
+    requests: Sequence[PlaceRequest],
+    *,
+    rng: Random,
+    configuration: SchedulerConfiguration,
+    classes_seen: bool,
+) -> PlacedGroup:
     if job.type in (SYSTEM, SYSBATCH):
         return place_on_required_nodes(view, job, group, requests, rng=rng, configuration=configuration)
     replaced = [request.replaces for request in requests if request.replaces is not None]

@@ -55,3 +55,5 @@ class PlacedGroup(msgspec.Struct, frozen=True, kw_only=True):
     filtered: tuple[PlaceRequest, ...] = ()
     filtered_metrics: AllocMetric | None = None
     exhausted: tuple[PlaceRequest, ...] = ()
+    # The quota that is used up, where nothing else keeps the requests that failed from being placed.
+    quota: str = ""

@@ -16,6 +16,7 @@ from yurt.model.wire import AllocID, NodeID
 from yurt.scheduler.job_places import JobPlaces
 from yurt.state.claims import change_claims
 from yurt.state.columns import add_use
+from yurt.state.quota_use import NOTHING, QuotaAmounts, quota_amounts
 from yurt.state.state import State
 from yurt.state.use import (
     ALLOCS,
@@ -61,6 +62,9 @@ class View:
         self._placed: dict[JobKey, list[tuple[str, Mapping[int, int]]]] = {}
         self._places: dict[JobKey, JobPlaces] = {}
         self._preempted: dict[tuple[JobKey, str], int] = {}
+        # What plans add to the use of quotas; not looked at where no namespace has one.
+        self._has_quotas = state.quota_uses.is_needed
+        self._quota_added: dict[str, QuotaAmounts] = {}
         # Slots in the order in which what is in use there has changed since the view was made.
         self.changed: list[int] = []
         # What takes long to work out and is kept current by means of `changed`, for those who schedule.
@@ -99,6 +103,12 @@ class View:
         """Whether a plan shown here stops or displaces an allocation."""
         return alloc_id in self._stopped
 
+    def quota_used(self, quota: str) -> QuotaAmounts:
+        """What the namespaces of a quota use together, with what is planned."""
+        used = self.state.quota_uses.used(quota)
+        added = self._quota_added.get(quota)
+        return used if added is None else used.plus(added)
+
     def preempted_of(self, key: JobKey, group: str) -> int:
         """How many allocations of a group plans displace so far."""
         return self._preempted.get((key, group), 0)
@@ -107,6 +117,7 @@ class View:
         self, key: JobKey, group: str, slot: int, resources: AllocatedResources, times: int = 1
     ) -> None:
         """Show `times` new allocations of a group on one node."""
+        self._count_quota(key.namespace, resources, times)
         self._change_use(slot, use_of(resources), times)
         self._note_placed(key, group, {slot: times})
 
@@ -118,6 +129,7 @@ class View:
             for slot in slots.tolist():
                 self.place(key, group, slot, resources)
             return
+        self._count_quota(key.namespace, resources, len(slots))
         use = use_of(resources)
         counts = np.bincount(slots, minlength=self.size)
         for dimension, amount in enumerate(use.amounts):
@@ -173,6 +185,9 @@ class View:
             self.preempt(alloc)
         for update in changes.updates:
             stored = self.state.allocs.get(update.id)
+            if stored is not None and update.resources is not None and not stored.is_terminal:
+                self._count_quota(stored.namespace, stored.resources, -1)
+                self._count_quota(stored.namespace, update.resources, 1)
             slot = self.columns.slots.get(stored.node_id) if stored is not None else None
             if stored is None or slot is None or update.resources is None or stored.is_client_terminal:
                 continue
@@ -200,7 +215,17 @@ class View:
             if alloc is not None:
                 yield alloc
 
+    def _count_quota(self, namespace: str, resources: AllocatedResources, times: int) -> None:
+        if not self._has_quotas:
+            return
+        quota = self.state.quota_uses.quota_of(namespace)
+        if quota:
+            added = self._quota_added.get(quota, NOTHING)
+            self._quota_added[quota] = added.plus(quota_amounts(resources), times)
+
     def _count_stopped(self, alloc: Allocation, times: int) -> None:
+        if not alloc.is_terminal:
+            self._count_quota(alloc.namespace, alloc.resources, times)
         slot = self.columns.slots.get(alloc.node_id)
         if slot is None or alloc.is_client_terminal:
             return

@@ -59,20 +59,30 @@ class BlockedEvals:
             self._drop_from_node(node_id, key)
 
     def unblock_class(self, computed_class: str, index: int, *, now: float) -> None:
-        """Capacity appeared on a node of `computed_class` at `index`."""
+        """Capacity appeared on a node of `computed_class` at `index`.
+
+        Who waits for a quota alone has no use for it.
+        """
         self._unblocked[computed_class] = (index, now)
         self._release_from(self._escaped, list(self._escaped))
         for tracked in (self._captured, *self._by_node.values()):
             self._release_from(
                 tracked,
-                [key for key, evaluation in tracked.items() if _may_use(evaluation, computed_class)],
+                [
+                    key
+                    for key, evaluation in tracked.items()
+                    if not evaluation.quota_limit_reached and _may_use(evaluation, computed_class)
+                ],
             )
         self._by_node = {node_id: evals for node_id, evals in self._by_node.items() if evals}
 
     def unblock_node(self, node_id: NodeID) -> None:
         """Capacity appeared on one node, for system jobs that wait for it, whatever its class."""
-        for evaluation in self._by_node.pop(node_id, {}).values():
-            self._release(evaluation)
+        tracked = self._by_node.get(node_id, {})
+        keys = [key for key, evaluation in tracked.items() if not evaluation.quota_limit_reached]
+        self._release_from(tracked, keys)
+        if not tracked:
+            self._by_node.pop(node_id, None)
 
     def unblock_quota(self, quota: str, index: int, *, now: float) -> None:
         """A quota grew or was freed."""
@@ -85,6 +95,10 @@ class BlockedEvals:
                 if evaluation.quota_limit_reached in ("", quota)
             ],
         )
+        for tracked in self._by_node.values():
+            keys = [key for key, evaluation in tracked.items() if evaluation.quota_limit_reached == quota]
+            self._release_from(tracked, keys)
+        self._by_node = {node_id: evals for node_id, evals in self._by_node.items() if evals}
 
     def unblock_failed(self) -> None:
         """Let those try again that lost too many races."""
@@ -113,6 +127,7 @@ class BlockedEvals:
         return {
             "total_blocked": len(self._captured) + len(self._escaped) + on_nodes,
             "total_escaped": len(self._escaped),
+            "total_quota_limit": sum(bool(one.quota_limit_reached) for one in self._captured.values()),
         }
 
     def _block_on_node(self, key: JobKey, evaluation: Evaluation) -> None:

@@ -104,7 +104,9 @@ class Leader:
             if freed is not None:
                 self.blocked.unblock_class(freed.computed_class, index, now=now)
                 self.blocked.unblock_node(node_id)
-        if news.evals or news.ready_nodes or news.freed_nodes:
+        for quota in news.freed_quotas:
+            self.blocked.unblock_quota(quota, index, now=now)
+        if news.evals or news.ready_nodes or news.freed_nodes or news.freed_quotas:
             self._worker.wake()
             self._tidy.set()
 

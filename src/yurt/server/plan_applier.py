@@ -105,9 +105,11 @@ class PlanApplier:
         checked = check_plan(view, attempt.plan)
         for node_id in checked.rejected:
             logger.warning("plan.rejected", eval_id=attempt.plan.eval_id, node_id=node_id)
+        if checked.over_quota:
+            logger.warning("plan.over_quota", eval_id=attempt.plan.eval_id, quota=checked.over_quota)
         view.add(checked.changes)
         result = PlanResult(
-            is_complete=not checked.rejected,
+            is_complete=not checked.rejected and not checked.over_quota,
             made_progress=not checked.changes.is_empty,
             refresh_index=checked.refresh_index,
         )

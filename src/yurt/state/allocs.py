@@ -10,6 +10,7 @@ from yurt.model.wire import AllocID, NodeID
 from yurt.state.claims import Claims
 from yurt.state.columns import NodeColumns
 from yurt.state.grouped import Grouped
+from yurt.state.quota_use import QuotaUses
 from yurt.state.table import Table
 from yurt.state.use import use_of
 from yurt.state.watches import Watches
@@ -27,6 +28,7 @@ class Allocs(Table[AllocID, Allocation]):
         self._by_node: Grouped[NodeID, AllocID] = Grouped()
         self._by_job: Grouped[JobKey, AllocID] = Grouped()
         self._live: dict[JobKey, int] = {}
+        self.quota_uses = QuotaUses()
         self.claims = Claims(self.of_node)
         # Told when an allocation has ended for good or is forgotten.
         self.on_ended: Callable[[AllocID, int], None] = lambda _alloc_id, _index: None
@@ -77,6 +79,8 @@ class Allocs(Table[AllocID, Allocation]):
             for alloc in allocs:
                 self.claims.change(alloc.node_id, claims, 1)
         self._live[key] = self._live.get(key, 0) + len(allocs)
+        if self.quota_uses.is_needed:
+            self.quota_uses.count(key.namespace, resources, len(allocs))
         self._table_changed(index)
 
     def put(self, key: AllocID, row: Allocation, index: int) -> None:
@@ -124,6 +128,8 @@ class Allocs(Table[AllocID, Allocation]):
             self.claims.change(row.node_id, claims, times)
         if not row.is_server_terminal:
             self._add_live(job_key, times)
+            if self.quota_uses.is_needed:
+                self.quota_uses.count(job_key.namespace, row.resources, times)
 
     def _add_live(self, key: JobKey, by: int) -> None:
         live = self._live.get(key, 0) + by

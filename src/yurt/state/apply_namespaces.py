@@ -16,12 +16,14 @@ def upsert_namespaces(state: State, index: int, entry: UpsertNamespaces) -> None
         state.namespaces.put(
             namespace.name, replace(namespace, create_index=created, modify_index=index), index
         )
+    state.quota_uses.recount(state.namespaces, state.allocs)
 
 
 def delete_namespaces(state: State, index: int, entry: DeleteNamespaces) -> None:
     """Forget namespaces."""
     for name in entry.names:
         state.namespaces.delete(name, index)
+    state.quota_uses.recount(state.namespaces, state.allocs)
 
 
 def upsert_node_pools(state: State, index: int, entry: UpsertNodePools) -> None:

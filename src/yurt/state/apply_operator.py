@@ -16,8 +16,10 @@ from yurt.state.apply_namespaces import (
     upsert_namespaces,
     upsert_node_pools,
 )
+from yurt.state.apply_quotas import apply_quota_entry
 from yurt.state.apply_services import delete_services, upsert_services
 from yurt.state.job_status import reconcile_summaries
+from yurt.state.quota_entries import QuotaEntry
 from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATION_KEY, State
 
 
@@ -25,6 +27,8 @@ def apply_operator_entry(state: State, index: int, entry: entries.OperatorEntry)
     """Apply one such entry; see `yurt.state.apply`."""
     if isinstance(entry, AclChange):
         return apply_acl_entry(state, index, entry)
+    if isinstance(entry, QuotaEntry):
+        return apply_quota_entry(state, index, entry)
     outcome: bool | None = None
     match entry:
         case entries.SetSchedulerConfiguration():

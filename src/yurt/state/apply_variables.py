@@ -25,6 +25,7 @@ class VariableOutcome(msgspec.Struct, frozen=True, kw_only=True):
     is_done: bool
     variable: Variable | None = None
     is_locked: bool = False
+    is_over_quota: bool = False
 
 
 def put_variable(state: State, index: int, entry: PutVariable) -> VariableOutcome:
@@ -34,6 +35,8 @@ def put_variable(state: State, index: int, entry: PutVariable) -> VariableOutcom
     conflict = _conflict(old, entry.lock_id, entry.check_index)
     if conflict is not None:
         return conflict
+    if _is_over_quota(state, entry.variable, entry.bytes_max):
+        return VariableOutcome(is_done=False, variable=old, is_over_quota=True)
     return _stored(
         state, index, replace(entry.variable, lock=old.lock if old is not None else None), entry.at
     )
@@ -59,6 +62,8 @@ def lock_variable(state: State, index: int, entry: LockVariable) -> VariableOutc
             return VariableOutcome(is_done=False, variable=old, is_locked=True)
         if entry.keeps_items:
             variable = replace(variable, data=old.data, key_id=old.key_id)
+    if _is_over_quota(state, variable, entry.bytes_max):
+        return VariableOutcome(is_done=False, variable=old, is_over_quota=True)
     return _stored(state, index, variable, entry.at)
 
 
@@ -82,6 +87,17 @@ def rekey_variables(state: State, index: int, entry: RekeyVariables) -> None:
         if old is not None and old.modify_index == variable.modify_index:
             fresh = replace(old, key_id=variable.key_id, data=variable.data)
             state.variables.put(variable.key, fresh, index)
+
+
+def _is_over_quota(state: State, variable: Variable, bytes_max: int | None) -> bool:
+    """Whether a variable that grows takes its namespaces beyond what their quota lets them store."""
+    if bytes_max is None:
+        return False
+    uses = state.quota_uses
+    old = state.variables.get(variable.key)
+    more = len(variable.data) - (len(old.data) if old is not None else 0)
+    names = uses.namespaces_of(uses.quota_of(variable.namespace))
+    return more > 0 and sum(state.variables.bytes_of(name) for name in names) + more > bytes_max
 
 
 def _conflict(old: Variable | None, lock_id: str, check_index: int | None) -> VariableOutcome | None:

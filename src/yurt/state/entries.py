@@ -22,6 +22,7 @@ from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, DeploymentID, EvalID, Nanoseconds, NodeID
 from yurt.state.acl_entries import AclEntry
 from yurt.state.entry_base import EntryBase
+from yurt.state.quota_entries import QuotaEntry
 from yurt.state.secret_entries import SecretEntry
 from yurt.state.simple_entries import SimpleEntry
 
@@ -299,6 +300,7 @@ OperatorEntry: TypeAlias = (
     | UpsertServices
     | DeleteServices
     | AclEntry
+    | QuotaEntry
 )
 """What people and their tools ask for, besides running jobs."""
 

@@ -50,6 +50,8 @@ class PutVariable(EntryBase, frozen=True, kw_only=True):
     variable: Variable
     lock_id: str = ""
     check_index: int | None = None
+    # How many encrypted bytes the quota of the namespace allows; None is any number.
+    bytes_max: int | None = None
 
 
 class DeleteVariable(EntryBase, frozen=True, kw_only=True):
@@ -69,6 +71,7 @@ class LockVariable(EntryBase, frozen=True, kw_only=True):
 
     variable: Variable
     keeps_items: bool = False
+    bytes_max: int | None = None
 
 
 class UnlockVariable(EntryBase, frozen=True, kw_only=True):

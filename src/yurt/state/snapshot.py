@@ -29,6 +29,7 @@ from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
 from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.policies import ScalingPolicy
+from yurt.model.quota import QuotaSpec
 from yurt.model.root_key import RootKey
 from yurt.model.scaling_event import JobScalingEvents
 from yurt.model.scheduler_configuration import SchedulerConfiguration
@@ -156,6 +157,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("job-templates", state.job_templates.rows()),
         ("deliveries", state.deliveries.rows()),
         ("variables", state.variables.rows()),
+        ("quotas", state.quotas.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -239,6 +241,7 @@ def load(chunks: Iterable[bytes]) -> State:
     state.index = head.index
     for table in _tables(state):
         table.index = head.table_indexes.get(table.name, 0)
+    state.quota_uses.recount(state.namespaces, state.allocs)
     state.take_news()
     return state
 
@@ -271,6 +274,7 @@ class _Loader:
             "job-templates": (_rows_of(JobTemplate), self._job_templates),
             "deliveries": (_rows_of(Delivery), self._deliveries),
             "variables": (_rows_of(Variable), self._variables),
+            "quotas": (_rows_of(QuotaSpec), self._quotas),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -354,6 +358,10 @@ class _Loader:
         for row in rows:
             self._state.variables.put(row.key, row, row.modify_index)
 
+    def _quotas(self, rows: list[QuotaSpec]) -> None:
+        for row in rows:
+            self._state.quotas.put(row.name, row, row.modify_index)
+
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
             current = self._jobs[row.current]
@@ -431,4 +439,5 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.job_templates,
         state.deliveries,
         state.variables,
+        state.quotas,
     )

@@ -11,6 +11,7 @@ from yurt.model.namespace import Namespace
 from yurt.model.node import Node
 from yurt.model.node_pool import NodePool
 from yurt.model.periodic_launch import PeriodicLaunch
+from yurt.model.quota import QuotaSpec
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.simple.templates import JobTemplate, TemplateID
 from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NAMESPACE, DEFAULT_NODE_POOL, NodeID
@@ -22,6 +23,7 @@ from yurt.state.deployments import Deployments
 from yurt.state.evals import Evals
 from yurt.state.jobs import Jobs, JobSummaries
 from yurt.state.nodes import Nodes
+from yurt.state.quota_use import QuotaUses
 from yurt.state.root_keys import RootKeys
 from yurt.state.scaling import ScalingEvents, ScalingPolicies
 from yurt.state.services import Services
@@ -44,6 +46,7 @@ class News:
         self.evals: list[Evaluation] = []
         self.ready_nodes: list[Node] = []
         self.freed_nodes: dict[NodeID, None] = {}
+        self.freed_quotas: list[str] = []
 
 
 class State:
@@ -73,6 +76,7 @@ class State:
         self.job_templates: Table[TemplateID, JobTemplate] = Table("job-templates", self.watches)
         self.deliveries = Deliveries(self.watches)
         self.variables = Variables(self.watches)
+        self.quotas: Table[str, QuotaSpec] = Table("quotas", self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()
@@ -88,6 +92,11 @@ class State:
         return self.autopilot[AUTOPILOT_CONFIGURATION_KEY]
 
     @property
+    def quota_uses(self) -> QuotaUses:
+        """What the allocations of namespaces with a quota use."""
+        return self.allocs.quota_uses
+
+    @property
     def news(self) -> News:
         """Where `apply` notes what the leader should look at."""
         return self._news
@@ -95,6 +104,7 @@ class State:
     def take_news(self) -> News:
         """Hand over the news since the last call."""
         news, self._news = self._news, News()
+        news.freed_quotas = self.quota_uses.take_freed()
         return news
 
     def with_job(self, job: Job) -> State:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_QUOTAS = "quotas are served, which Nomad keeps for its paid edition"
+_GOVERNANCE = "pools have settings of their own and namespaces choose pools, as in Nomad's paid edition"
 _EXPLAINED = "a group that fits nowhere names its constraint each time, not only the first"
 _NO_ALLOC_INDEX = "it is not kept: each report about an allocation would rewrite its node"
 _ONE_SCHEDULER = "a server runs one scheduler, which takes batches, where Nomad runs one a core"
@@ -9,6 +11,12 @@ _ONE_SCHEDULER = "a server runs one scheduler, which takes batches, where Nomad 
 # Differences that are meant, as scenario and the beginning of the difference, with the reason. They are
 # also listed in docs/compatibility.md.
 EXPECTED_DIFFERENCES: dict[tuple[str, str], str] = {
+    **{
+        ("enterprise_routes", f"{step}: status"): _QUOTAS
+        for step in ("quotas", "quota-usages", "quota", "quota/x", "quota put")
+    },
+    ("namespaces", "pool config: status"): _GOVERNANCE,
+    ("node_pools", "scheduler config: status"): _GOVERNANCE,
     ("agent_info", "schedulers: body.schedulers: recorded 2 items"): _ONE_SCHEDULER,
     ("agent_info", "schedulers/config: body.num_schedulers"): _ONE_SCHEDULER,
     ("agent_info", "join bad: body.error"): "servers find each other through their log, not by gossip",

@@ -19,10 +19,6 @@ NO_VOLUMES = (
 _ENTERPRISE_PATHS = (
     "/v1/sentinel/policies",
     "/v1/sentinel/policy/{name}",
-    "/v1/quotas",
-    "/v1/quota-usages",
-    "/v1/quota",
-    "/v1/quota/{name}",
     "/v1/recommendation",
     "/v1/recommendations",
     "/v1/recommendations/apply",

@@ -71,6 +71,7 @@ class JobIntake:
             new_id=self._deps.server.context.new_id,
             namespace=namespace,
             existing=existing,
+            node_pool=self._default_pool(namespace),
         )
         if intake.accessor_id is not None:
             stored = replace(stored, nomad_token_id=intake.accessor_id)
@@ -79,6 +80,11 @@ class JobIntake:
                 stored, existing, counts=intake.preserve_counts, resources=intake.preserve_resources
             )
         return stored
+
+    def _default_pool(self, name: str) -> str:
+        namespace = self._deps.state.namespaces.get(name)
+        pools = namespace.node_pool_configuration if namespace is not None else None
+        return pools.default if pools is not None else ""
 
     def errors(self, job: Job) -> MultiError | None:
         """Everything that is wrong with a stored form."""
@@ -92,6 +98,7 @@ class JobIntake:
                 namespace_exists=namespace is not None,
                 node_pool_exists=job.node_pool in state.node_pools,
                 capabilities=namespace.capabilities if namespace is not None else None,
+                node_pools=namespace.node_pool_configuration if namespace is not None else None,
             ),
         )
 

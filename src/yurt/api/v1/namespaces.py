@@ -15,13 +15,12 @@ from yurt.api.parameters import BLOCKING, PREFIX
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.found import found
-from yurt.model.namespace import Namespace, NamespaceCapabilities
+from yurt.model.namespace import Namespace, NamespaceCapabilities, NamespaceNodePools
 from yurt.model.wire import Wire
 from yurt.server.commands.namespaces import content_hash
 
 # What only other editions have, as their refusals name it.
 _UNLICENSED = {
-    "node_pool_configuration": "invalid node pool configuration: Node Pools Governance is unlicensed.",
     "vault_configuration": "invalid vault configuration: Multi-Cluster Vault is unlicensed.",
     "consul_configuration": "invalid consul configuration: Multi-Cluster Consul is unlicensed.",
 }
@@ -34,10 +33,12 @@ class NamespaceForm(Wire, frozen=True, kw_only=True):
     description: str = ""
     quota: str = ""
     capabilities: NamespaceCapabilities | None = None
-    node_pool_configuration: dict[str, Any] | None = None
+    node_pool_configuration: NamespaceNodePools | None = None
     vault_configuration: dict[str, Any] | None = None
     consul_configuration: dict[str, Any] | None = None
     meta: dict[str, str] | None = None
+    required_extra_claims: dict[str, str] | None = None
+    optional_extra_claims: dict[str, str] | None = None
 
 
 class NamespaceHandlers:

@@ -35,6 +35,7 @@ from yurt.api.v1.nodes import NodeHandlers
 from yurt.api.v1.openapi import OpenApiHandlers
 from yurt.api.v1.operator import OperatorHandlers
 from yurt.api.v1.placements import PlacementHandlers
+from yurt.api.v1.quotas import QuotaHandlers
 from yurt.api.v1.scaling import ScalingHandlers
 from yurt.api.v1.search import SearchHandlers
 from yurt.api.v1.services import ServiceHandlers
@@ -76,6 +77,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *OperatorHandlers(deps).routes(),
         *KeyringHandlers(deps).routes(),
         *VariableHandlers(deps).routes(),
+        *QuotaHandlers(deps).routes(),
         *SystemHandlers(deps).routes(),
         *EventHandlers(deps).routes(),
         *MetricsHandlers(deps).routes(),

@@ -9,7 +9,8 @@ from yurt.cli.layout import key_list
 from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.namespace_choice import find_namespace
 from yurt.cli.options import FormatOptions
-from yurt.sdk import namespaces
+from yurt.cli.quota_view import limit_table
+from yurt.sdk import namespaces, quotas
 from yurt.sdk.namespaces import Capabilities, Choice, Namespace
 
 
@@ -25,6 +26,12 @@ def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> i
     if namespace.meta:
         session.console.heading("Metadata")
         session.console.output(key_list(sorted(namespace.meta.items())))
+    if namespace.quota:
+        with failing_as("Error retrieving quota"):
+            quota = quotas.read(session.client, namespace.quota).value
+            usage = quotas.usage(session.client, namespace.quota).value
+        session.console.heading("Quota Limits")
+        session.console.output(limit_table(quota, usage))
     for title, choice in (
         ("Node Pool Configuration", namespace.node_pool_configuration),
         ("Vault Configuration", namespace.vault_configuration),

@@ -39,11 +39,13 @@ def canonical_job(
     new_id: Callable[[], str],
     namespace: str | None = None,
     existing: Job | None = None,
+    node_pool: str = "",
 ) -> Job:
     """Give the job that is stored for a folded request; the job may still be invalid.
 
     `region` is the resolved one. `namespace` overrides the job's own. `existing` is the job of that name
-    as stored now: its scaling policies keep their ids, others get one of `new_id`.
+    as stored now: its scaling policies keep their ids, others get one of `new_id`. `node_pool` is where
+    jobs of the namespace go that name no pool.
     Status, indexes and times are left at zero: registering sets them. `job` itself is not changed.
     """
     out = defaulted_job(job)
@@ -53,7 +55,7 @@ def canonical_job(
     out["Namespace"] = namespace or out.get("Namespace") or DEFAULT_NAMESPACE
     out["Priority"] = out.get("Priority") or JOB_PRIORITY_DEFAULT
     out["Datacenters"] = out.get("Datacenters") or ["*"]
-    out["NodePool"] = out.get("NodePool") or DEFAULT_NODE_POOL
+    out["NodePool"] = out.get("NodePool") or node_pool or DEFAULT_NODE_POOL
     out["Update"] = _job_update(out.get("Update"))
     if "UI" in out:
         out["UI"] = _ui(out["UI"])

@@ -8,7 +8,7 @@ from yurt.model.cron import BadCronSpec, BadTimeZone, find_zone, parse_cron
 from yurt.model.go_text import quoted, quoted_list
 from yurt.model.job import BATCH, CORE, JOB_PRIORITY_MAX, JOB_PRIORITY_MIN, JOB_TYPES, SYSBATCH, SYSTEM, Job
 from yurt.model.multi_error import MultiError, deeper, nested
-from yurt.model.namespace import NamespaceCapabilities
+from yurt.model.namespace import NamespaceCapabilities, NamespaceNodePools
 from yurt.model.policies import ParameterizedJobConfig, PeriodicConfig
 from yurt.model.validate.connect import connect_errors, expose_errors
 from yurt.model.validate.group import group_errors
@@ -28,6 +28,8 @@ class JobRules(msgspec.Struct, frozen=True, kw_only=True):
     node_pool_exists: bool = True
     capabilities: NamespaceCapabilities | None = None
     """What the job's namespace allows; None allows all."""
+    node_pools: NamespaceNodePools | None = None
+    """The pools that the job's namespace allows; None allows all."""
     vault_enabled: bool = False
 
 
@@ -198,6 +200,11 @@ def _namespace_errors(job: Job, rules: JobRules) -> list[str]:
     errors = []
     if not rules.node_pool_exists:
         errors.append(f"job {quoted(job.id)} is in nonexistent node pool {quoted(job.node_pool)}")
+    if rules.node_pools is not None and not rules.node_pools.allows(job.node_pool):
+        errors.append(
+            f"job {quoted(job.id)} is in node pool {quoted(job.node_pool)}, "
+            f"which is not allowed in namespace {quoted(job.namespace)}"
+        )
     allowed = rules.capabilities
     if allowed is None:
         return errors

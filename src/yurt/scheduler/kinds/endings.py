@@ -33,6 +33,8 @@ class Unplaced(msgspec.Struct, frozen=True, kw_only=True):
     class_eligibility: Mapping[str, bool] = {}
     escaped: bool = False
     missing: tuple[str, ...] = ()
+    # The quota that is used up, if that is all there is to wait for.
+    quota: str = ""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +54,7 @@ def completed(evaluation: Evaluation, findings: Findings, *, at_index: int, now:
         status=EVAL_COMPLETE,
         status_description="",
         failed_tg_allocs=dict(findings.unplaced.failed) or None,
+        quota_limit_reached=findings.unplaced.quota,
         queued_allocations=findings.queued,
         plan_annotations=findings.annotations,
         deployment_id=findings.deployment_id or evaluation.deployment_id,
@@ -69,6 +72,7 @@ def blocked_again(evaluation: Evaluation, findings: Findings, *, at_index: int) 
         class_eligibility=dict(unplaced.class_eligibility) or None,
         escaped_computed_class=unplaced.escaped,
         missing_non_node_resources=unplaced.missing or None,
+        quota_limit_reached=unplaced.quota,
         queued_allocations=findings.queued,
         snapshot_index=at_index,
     )
@@ -98,6 +102,7 @@ def blocked_eval(
         class_eligibility=(dict(unplaced.class_eligibility) or None) if not unplaced.escaped else None,
         escaped_computed_class=unplaced.escaped,
         missing_non_node_resources=unplaced.missing or None,
+        quota_limit_reached=unplaced.quota,
         snapshot_index=at_index,
         create_time=now,
         modify_time=now,

@@ -67,6 +67,8 @@ class GroupPlacer:
         self._class_eligibility: dict[str, bool] = {}
         self._escaped = False
         self._missing: tuple[str, ...] = ()
+        self._quota = ""
+        self._lacks_nodes = False
 
     def place(self, places: Sequence[Place], group: TaskGroup, target: Target) -> None:
         """Place instances of one group, all of the same job version."""
@@ -103,6 +105,7 @@ class GroupPlacer:
             class_eligibility=self._class_eligibility,
             escaped=self._escaped,
             missing=self._missing,
+            quota="" if self._lacks_nodes else self._quota,
         )
 
     def _request(self, place: Place, group: TaskGroup, job: Job) -> PlaceRequest:
@@ -161,6 +164,8 @@ class GroupPlacer:
         self._class_eligibility = _either(self._class_eligibility, outcome.class_eligibility)
         self._escaped = self._escaped or outcome.escaped
         self._missing = (*self._missing, *outcome.missing)
+        self._quota = self._quota or outcome.quota
+        self._lacks_nodes = self._lacks_nodes or not outcome.quota
         first = unplaced[0]
         if first.is_reschedule and first.previous is not None:
             self._note_no_placement(first.previous)

@@ -156,7 +156,7 @@ class _Ending:
                 annotations=annotations,
             )
         findings = Findings(
-            unplaced=Unplaced(failed=self._failed()),
+            unplaced=Unplaced(failed=self._failed(), quota=self._quota()),
             annotations=annotations,
             queued=self._queued(),
             deployment_id=self._current.id if self._current is not None else DeploymentID(""),
@@ -222,6 +222,10 @@ class _Ending:
             if (metric := group.failure or group.filtered) is not None
         }
 
+    def _quota(self) -> str:
+        failed = [group for group in self._groups.values() if group.failure is not None]
+        return failed[0].quota if failed and all(group.quota for group in failed) else ""
+
     def _blocked_evals(self) -> Iterator[Evaluation]:
         """For each group that lacks room, an evaluation that waits for the first node without."""
         for name, changes in self._groups.items():
@@ -232,6 +236,7 @@ class _Ending:
             unplaced = Unplaced(
                 failed={name: failure_metric(changes.failure, group, 1)},
                 class_eligibility={node.computed_class: True},
+                quota=changes.quota,
             )
             blocked = blocked_eval(
                 self._evaluation,

@@ -51,6 +51,8 @@ class SystemGroupChanges(msgspec.Struct, frozen=True, kw_only=True):
     failure: AllocMetric | None = None
     failed_node: NodeID | None = None
     filtered: AllocMetric | None = None
+    # The quota that is used up, if that is all that a failure is about.
+    quota: str = ""
 
 
 class SystemSurroundings(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,6 +131,7 @@ class SystemGroupPass:
             failure=outcome.failure,
             failed_node=outcome.exhausted[0].required_node if outcome.exhausted else None,
             filtered=self._filtered_alone(outcome),
+            quota=outcome.quota,
         )
 
     def _disconnect(self) -> None:

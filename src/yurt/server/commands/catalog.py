@@ -16,6 +16,7 @@ from yurt.server.commands.node_operations import NodeOperations
 from yurt.server.commands.node_pools import NodePoolCommands
 from yurt.server.commands.operator import OperatorCommands
 from yurt.server.commands.periodic import PeriodicCommands
+from yurt.server.commands.quotas import QuotaCommands
 from yurt.server.commands.scale import ScaleCommands
 from yurt.server.commands.services import ServiceCommands
 from yurt.server.commands.system import SystemCommands
@@ -46,3 +47,4 @@ class Commands:
         self.acl_tokens = AclTokenCommands(context, settings.acl.token_ttl)
         self.acl_auth = AclAuthCommands(context, settings.acl.token_ttl)
         self.variables = VariableCommands(context)
+        self.quotas = QuotaCommands(context)

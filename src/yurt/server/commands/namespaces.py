@@ -41,7 +41,7 @@ class NamespaceCommands:
         problems = [*namespace_problems(namespace), *features]
         if problems:
             raise NamespaceRefused(f'Invalid namespace "{namespace.name}": {multi_error_text(problems)}')
-        if namespace.quota:
+        if namespace.quota and namespace.quota not in self._context.state.quotas:
             raise NamespaceRefused(
                 f'namespace "{namespace.name}" using non-existent quota "{namespace.quota}"'
             )
@@ -72,6 +72,9 @@ def namespace_problems(namespace: Namespace) -> list[str]:
         problems.append(f'invalid name "{namespace.name}". Must match regex {NAME_PATTERN}')
     if len(namespace.description) > DESCRIPTION_LENGTH_MAX:
         problems.append(f"description longer than {DESCRIPTION_LENGTH_MAX}")
+    pools = namespace.node_pool_configuration
+    if pools is not None and pools.allowed and pools.denied:
+        problems.append("invalid node pool configuration: use either allowed or denied, not both")
     return problems
 
 

@@ -7,10 +7,11 @@ import re
 from msgspec.structs import replace
 
 from yurt.errors import YurtError
-from yurt.model.job import JOB_DEAD
+from yurt.model.job import JOB_DEAD, SERVICE
 from yurt.model.multi_error import multi_error_text
 from yurt.model.node_pool import NodePool
 from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NODE_POOL
+from yurt.scheduler.rank.algorithms import AlgorithmError, algorithm_for
 from yurt.server.commands.namespaces import DESCRIPTION_LENGTH_MAX, content_hash
 from yurt.server.context import ServerContext
 from yurt.state.entries import DeleteNodePools, UpsertNodePools
@@ -43,8 +44,6 @@ class NodePoolCommands:
             raise NodePoolInvalid(f'invalid node pool "{pool.name}": {multi_error_text(problems)}')
         if pool.name in BUILT_IN:
             raise NodePoolInvalid(f'modifying node pool "{pool.name}" is not allowed')
-        if pool.scheduler_configuration is not None:
-            raise NodePoolRefused('Feature "Node Pools Governance" is unlicensed')
         entry = UpsertNodePools(
             at=self._context.clock.now_ns(), node_pools=(replace(pool, hash=content_hash(pool)),)
         )
@@ -71,6 +70,12 @@ def node_pool_problems(pool: NodePool) -> list[str]:
         problems.append(f'invalid name "{pool.name}", must match regex {NAME_PATTERN}')
     if len(pool.description) > DESCRIPTION_LENGTH_MAX:
         problems.append(f"description longer than {DESCRIPTION_LENGTH_MAX}")
+    own = pool.scheduler_configuration
+    if own is not None and own.scheduler_algorithm:
+        try:
+            algorithm_for(own.scheduler_algorithm, SERVICE)
+        except AlgorithmError as error:
+            problems.append(f"invalid scheduler configuration: {error}")
     return problems
 
 

@@ -22,6 +22,7 @@ from yurt.state.entries import Entry
 from yurt.state.secret_entries import DeleteVariable, LockVariable, PutVariable, UnlockVariable
 
 ALL_NAMESPACES = "*"
+BYTES_PER_MB = 1024 * 1024
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, str]).decode
@@ -29,6 +30,16 @@ _decode = msgspec.json.Decoder(dict[str, str]).decode
 
 class VariableRefused(YurtError):
     """The variable cannot be written as asked."""
+
+
+class QuotaReached(VariableRefused):
+    """The namespace may not store more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "quota limit reached: the variables of the namespace take all that its quota allows; "
+            "delete some, or raise VariablesMB of the quota"
+        )
 
 
 class RenewRefused(YurtError):
@@ -54,9 +65,14 @@ class VariableCommands:
     ) -> VariableOutcome:
         """Write a variable. Raises VariableRefused; a conflict is an outcome."""
         variable = self._encrypted(key, items)
-        return await self._propose(
-            PutVariable(at=self._now(), variable=variable, lock_id=lock_id, check_index=check_index)
+        entry = PutVariable(
+            at=self._now(),
+            variable=variable,
+            lock_id=lock_id,
+            check_index=check_index,
+            bytes_max=self._bytes_max(key.namespace),
         )
+        return await self._propose(entry)
 
     async def delete(
         self, key: VariableKey, *, lock_id: str = "", check_index: int | None = None
@@ -82,7 +98,14 @@ class VariableCommands:
             raise VariableRefused(multi_error_text(problems))
         lock = VariableLock(id=self._context.new_id(), ttl=ttl, lock_delay=delay)
         variable = msgspec.structs.replace(self._encrypted(key, items or {}), lock=lock)
-        return await self._propose(LockVariable(at=self._now(), variable=variable, keeps_items=items is None))
+        return await self._propose(
+            LockVariable(
+                at=self._now(),
+                variable=variable,
+                keeps_items=items is None,
+                bytes_max=self._bytes_max(key.namespace),
+            )
+        )
 
     async def release(self, key: VariableKey, lock_id: str) -> VariableOutcome:
         """Give a lock back."""
@@ -114,7 +137,17 @@ class VariableCommands:
     async def _propose(self, entry: Entry) -> VariableOutcome:
         outcome = (await self._context.committer.propose(entry)).outcome
         assert isinstance(outcome, VariableOutcome)
+        if outcome.is_over_quota:
+            raise QuotaReached
         return outcome
+
+    def _bytes_max(self, namespace: str) -> int | None:
+        state = self._context.state
+        quota = state.quota_uses.quota_of(namespace)
+        spec = state.quotas.get(quota) if quota else None
+        limit = spec.limit_in(self._context.region) if spec is not None else None
+        megabytes = limit.storage.variables_mb if limit is not None and limit.storage is not None else 0
+        return max(megabytes, 0) * BYTES_PER_MB if megabytes else None
 
     def _now(self) -> Nanoseconds:
         return self._context.clock.now_ns()
