@@ -105,7 +105,7 @@ async def _serve(nodes: int, jobs: int, per_job: int) -> None:
     ended.add_done_callback(lambda _: stop.set())
     sys.stdout.write(f"{sock.getsockname()[1]}\n")
     sys.stdout.flush()
-    await HttpServer(watched, [sock]).serve(stop, STOP_GRACE_S)  # type: ignore[arg-type]  # wraps the application
+    await HttpServer(watched, [sock]).serve(stop, STOP_GRACE_S)
     watching.cancel()
 
 

@@ -10,13 +10,14 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING
 
 import msgspec
 import uvloop
+from starlette.types import ASGIApp
 
 from yurt.agent_guards import auditor, call_rates, http_limits, open_audit_log, rpc_limits
 from yurt.agent_tls import load_tls
@@ -24,10 +25,10 @@ from yurt.api.app import HttpApp
 from yurt.api.deps import AgentInfo, Deps
 from yurt.api.http_server import HttpServer, bind
 from yurt.api.internal.rpc import rpc_routes
+from yurt.api.internal.rpc_app import RpcApp
 from yurt.api.routes import RouteTable
 from yurt.api.simple.app import SimpleApp
 from yurt.api.simple.table import simple_routes
-from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
@@ -131,7 +132,14 @@ class _Agent:
             duties: list[Awaitable[None]] = []
             if server is not None:
                 duties.append(server.run())
-                deps = Deps(server, node_agent, self._info(server), self._rng, reload=self._on_hangup)
+                deps = Deps(
+                    server,
+                    node_agent,
+                    self._info(server),
+                    self._rng,
+                    reload=self._on_hangup,
+                    peers_tls=lambda: self._tls.calls,
+                )
                 app = HttpApp(
                     v1_routes(deps),
                     extra_headers=config.http_api_response_headers,
@@ -143,14 +151,15 @@ class _Agent:
                 duties += self._serve_simple(
                     parts, simple_routes(deps), config.simple_api.port, SERVER_SETTING
                 )
-                rpc = HttpApp(
-                    rpc_routes(server.nodes, server.fleets, callers=lambda: self._config.rpc_callers)
+                rpc = RpcApp(
+                    HttpApp(rpc_routes(server.nodes, server.fleets, callers=self._callers)),
+                    app,
+                    callers=self._callers,
                 )
                 self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc, limits=rpc_limits(config))
                 duties.append(self._rpc.serve(self._stop, STOP_GRACE_S))
             elif node_agent is not None and http_sockets:
-                # Other nodes come for the data of allocations that they go on with.
-                door = HttpApp(RouteTable(ClientSnapshotHandlers(node_agent).routes()))
+                door = self._door(node_agent)
                 self._http = HttpServer(door, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:
@@ -159,6 +168,18 @@ class _Agent:
             await self._until_stopped(duties)
         logger.info("agent.stopped")
         return 0
+
+    def _callers(self) -> Collection[str]:
+        """The names of which the certificate of a node or server must have one."""
+        return self._config.rpc_callers
+
+    def _door(self, node_agent: NodeAgent) -> ASGIApp:
+        # A server without a client need not carry the client's weight.
+        from yurt.api.node_door import NodeDoor  # noqa: PLC0415
+
+        assert self._link is not None, "a node without a server in its process has a link to one"
+        link = self._link
+        return NodeDoor(node_agent, self._clock, servers=lambda: link.addresses, tls=lambda: self._tls.calls)
 
     def _serve_simple(
         self, parts: contextlib.AsyncExitStack, table: RouteTable, port: int, setting: str

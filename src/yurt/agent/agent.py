@@ -206,6 +206,11 @@ class NodeAgent:
         return self._identity.node_id
 
     @property
+    def secret_id(self) -> str:
+        """What only the node and its servers know."""
+        return self._identity.secret_id
+
+    @property
     def node(self) -> Node:
         """The node as it was last found."""
         return self._node.node

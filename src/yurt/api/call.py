@@ -71,6 +71,12 @@ class Call:
         return path
 
     @property
+    def target(self) -> str:
+        """The path and the query as they were sent."""
+        raw: bytes = self._request.scope["raw_path"]
+        return raw.decode("latin-1") + (f"?{self.raw_query}" if self.raw_query else "")
+
+    @property
     def raw_query(self) -> str:
         """The query as it was sent."""
         raw: bytes = self._request.scope["query_string"]

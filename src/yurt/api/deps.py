@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -15,6 +16,9 @@ from yurt.api.call import Call
 from yurt.api.listing import Order, listed, page_of
 from yurt.api.object_namespaces import ObjectNamespaces
 from yurt.api.rows import Rows
+from yurt.clock import Clock
+from yurt.model.alloc import Allocation
+from yurt.model.node import Node
 from yurt.model.resource_usage import AllocResourceUsage
 from yurt.model.wire import AllocID, NodeID
 from yurt.observe.host_stats import HostStats
@@ -115,11 +119,14 @@ class Deps:
         rng: Random,
         *,
         reload: Callable[[], None] | None = None,
+        peers_tls: Callable[[], ssl.SSLContext | None] = lambda: None,
     ) -> None:
         self.server = server
         self.node_agent = node_agent
         self.info = info
         self.reload = reload
+        # For calls to other agents.
+        self.peers_tls = peers_tls
         self.metrics = Metrics()
         self.events = EventBroker(server.context, server.settings.event_batches_kept)
         self.started_at = server.clock.now_ns()
@@ -128,6 +135,23 @@ class Deps:
         self.commands = Commands(server.context, server.jobs, server.settings)
         self.rng = rng
         self.namespace_of = ObjectNamespaces(server)
+
+    @property
+    def clock(self) -> Clock:
+        """What time it is."""
+        return self.server.clock
+
+    def alloc(self, alloc_id: AllocID) -> Allocation | None:
+        """An allocation of the cluster."""
+        return self.state.allocs.get(alloc_id)
+
+    def node(self, node_id: NodeID) -> Node | None:
+        """A node of the cluster."""
+        return self.state.nodes.get(node_id)
+
+    def knows_node(self, node_id: NodeID) -> bool:
+        """Whether the cluster has such a node."""
+        return node_id in self.state.nodes
 
     @property
     def state(self) -> State:

@@ -10,8 +10,8 @@ import ssl
 from collections.abc import Iterator, Sequence
 
 import uvicorn
+from starlette.types import ASGIApp
 
-from yurt.api.app import HttpApp
 from yurt.api.connection import connection_type
 from yurt.api.connection_limits import DEFAULT_LIMITS, ConnectionLimits
 from yurt.errors import YurtError
@@ -114,7 +114,7 @@ class HttpServer:
 
     def __init__(
         self,
-        app: HttpApp,
+        app: ASGIApp,
         sockets: Sequence[socket.socket],
         *,
         tls: ssl.SSLContext | None = None,

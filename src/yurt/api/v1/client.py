@@ -9,12 +9,11 @@ from yurt.agent.services.checks import CheckResult
 from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
-from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.parameters import NODE_ID, text
 from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
 from yurt.api.v1.client_checks import CheckReader
-from yurt.api.v1.local_node import asked_node, checked_alloc_id, known_alloc, node_of_alloc
+from yurt.api.v1.local_node import ClientDeps, asked_node, checked_alloc_id, known_alloc, node_of_alloc
 from yurt.model.decode import BadRequestBody
 from yurt.model.resource_usage import AllocResourceUsage
 from yurt.model.wire import AllocID, Wire
@@ -92,7 +91,7 @@ _ANSWERS: dict[str, Any] = {
 class ClientHandlers:
     """The handlers of /v1/client, but for files."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
         self._checks = CheckReader(deps)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from yurt.api.answer import Answer
 from yurt.api.call import Call
-from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
-from yurt.api.v1.local_node import checked_alloc_id, known_alloc, node_of_alloc
+from yurt.api.v1.local_node import ClientDeps, checked_alloc_id, known_alloc, node_of_alloc
 
 
 class CheckReader:
     """Reads the results of an allocation's checks."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
 
     async def read(self, call: Call) -> Answer:

@@ -23,11 +23,11 @@ from yurt.agent.access.log_stream import LogQuery, StreamFrame, stream_file, str
 from yurt.api import needs
 from yurt.api.answer import TEXT_TYPE, Answer, text_answer
 from yurt.api.call import Call
-from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_uuid
 from yurt.api.parameters import WHOLE_NUMBER, Parameter, flag, text
 from yurt.api.routes import Handler, Route
+from yurt.api.v1.local_node import ClientDeps, known_alloc, node_of_alloc
 from yurt.errors import YurtError
 from yurt.model.alloc import decode_task_states
 from yurt.model.task_state import TASK_PENDING
@@ -78,7 +78,7 @@ _SHOWN: dict[str, Any] = {"ls": list[AllocFileInfo], "stat": AllocFileInfo}
 class ClientFsHandlers:
     """The handlers of /v1/client/fs."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
 
     def routes(self) -> tuple[Route, ...]:
@@ -169,7 +169,7 @@ class ClientFsHandlers:
             offset=offset,
             from_end=_origin(call) == "end",
             follow=follow,
-            clock=self._deps.server.clock,
+            clock=self._deps.clock,
         )
         try:
             first = await anext(frames, None)
@@ -197,7 +197,7 @@ class ClientFsHandlers:
         plain = _flag(call, "plain", default=False, status=400)
         root = self._root(call)
         self._check_task(alloc_id, task)
-        frames = stream_logs(root, query, self._deps.server.clock)
+        frames = stream_logs(root, query, self._deps.clock)
         try:
             first = await anext(frames, None)
         except FileError as error:
@@ -215,16 +215,14 @@ class ClientFsHandlers:
     def _root(self, call: Call) -> str:
         """The directory of the call's allocation, on this node."""
         alloc_id = self._alloc_id(call)
-        if self._deps.state.allocs.get(alloc_id) is None:
-            raise HttpError(404, f'Unknown allocation "{alloc_id}"')
-        node_agent = self._deps.node_agent
-        root = node_agent.alloc_dir(alloc_id) if node_agent is not None else None
+        node = node_of_alloc(self._deps, known_alloc(self._deps, alloc_id))
+        root = node.alloc_dir(alloc_id)
         if root is None:
             raise HttpError(404, f"state for allocation {alloc_id} not found on client")
         return root
 
     def _check_task(self, alloc_id: AllocID, task: str) -> None:
-        alloc = self._deps.state.allocs[alloc_id]
+        alloc = known_alloc(self._deps, alloc_id)
         group = alloc.job.group(alloc.task_group)
         if group is None or group.task(task) is None:
             raise HttpError(400, f'unknown task name "{task}"')

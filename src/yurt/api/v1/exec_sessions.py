@@ -11,7 +11,13 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import ANY_METHOD, Route
 from yurt.api.v1.exec_streams import carry
-from yurt.api.v1.local_node import checked_alloc_id, known_alloc, node_of_alloc
+from yurt.api.v1.local_node import (
+    NO_PATH,
+    NodeElsewhere,
+    checked_alloc_id,
+    known_alloc,
+    node_of_alloc,
+)
 from yurt.api.websocket import WebSocket
 from yurt.model.alloc import Allocation
 from yurt.model.task_parts import Action
@@ -92,7 +98,10 @@ class ExecHandlers:
         argv: tuple[str, ...],
         tty: bool,
     ) -> None:
-        node = node_of_alloc(self._deps, alloc)
+        try:
+            node = node_of_alloc(self._deps, alloc)
+        except NodeElsewhere:
+            raise HttpError(404, NO_PATH) from None
         if not call.permissions.allows(alloc.namespace, EXEC_ON_HOST) and not node.is_isolated(
             alloc.id, task
         ):

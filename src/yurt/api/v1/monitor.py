@@ -11,11 +11,11 @@ from yurt.agent.access.log_stream import StreamFrame
 from yurt.api import needs
 from yurt.api.answer import JSON_TYPE, Answer
 from yurt.api.call import Call
-from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_uuid
 from yurt.api.parameters import NODE_ID, SERVER_ID, flag, text
 from yurt.api.routes import ANY_METHOD, Route
+from yurt.api.v1.local_node import ClientDeps, NodeElsewhere
 from yurt.model.wire import NodeID
 from yurt.observe.log_tap import listen
 from yurt.observe.logger import LEVELS
@@ -31,7 +31,7 @@ _encode = msgspec.json.Encoder().encode
 class MonitorHandlers:
     """The handlers of /v1/agent/monitor."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
 
     def routes(self) -> tuple[Route, ...]:
@@ -73,8 +73,10 @@ class MonitorHandlers:
         if node and server:
             raise HttpError(400, "Cannot target node and server simultaneously")
         own = self._deps.node_agent.node_id if self._deps.node_agent is not None else None
-        if node and NodeID(checked_uuid("node", node)) != own:
-            raise HttpError(500, f'RPC Error:: 404,Unknown node "{node}"')
+        if node and (node_id := NodeID(checked_uuid("node", node))) != own:
+            if not self._deps.knows_node(node_id):
+                raise HttpError(500, f'RPC Error:: 404,Unknown node "{node}"')
+            raise NodeElsewhere(node_id)
 
 
 def _flag(call: Call, name: str, told: str) -> bool:

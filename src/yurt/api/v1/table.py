@@ -29,8 +29,10 @@ from yurt.api.v1.jobs import JobHandlers
 from yurt.api.v1.keyring import KeyringHandlers
 from yurt.api.v1.metrics import MetricsHandlers
 from yurt.api.v1.monitor import MonitorHandlers
+from yurt.api.v1.monitor_export import MonitorExportHandlers
 from yurt.api.v1.namespaces import NamespaceHandlers
 from yurt.api.v1.node_pools import NodePoolHandlers
+from yurt.api.v1.node_relay import NodeRelay
 from yurt.api.v1.nodes import NodeHandlers
 from yurt.api.v1.openapi import OpenApiHandlers
 from yurt.api.v1.operator import OperatorHandlers
@@ -48,6 +50,7 @@ from yurt.api.v1.variables import VariableHandlers
 def v1_routes(deps: Deps) -> RouteTable:
     """Every route of /v1. Among those of one job, actions come before the route that takes any id."""
     jobs, openapi = JobHandlers(deps), OpenApiHandlers()
+    relay = NodeRelay(deps.node, deps.peers_tls)
     routes = (
         *jobs.collection_routes(),
         *JobParseHandlers(deps).routes(),
@@ -60,7 +63,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *ExecHandlers(deps).routes(),
         *TunnelHandlers(deps).routes(),
         *jobs.routes(),
-        *AllocationHandlers(deps).routes(),
+        *relay.routes(AllocationHandlers(deps).routes()),
         *EvaluationHandlers(deps).routes(),
         *DeploymentHandlers(deps).routes(),
         *NodePoolHandlers(deps).routes(),
@@ -69,11 +72,12 @@ def v1_routes(deps: Deps) -> RouteTable:
         *ServiceHandlers(deps).routes(),
         *ScalingHandlers(deps).routes(),
         *SearchHandlers(deps).routes(),
-        *ClientFsHandlers(deps).routes(),
+        *relay.routes(ClientFsHandlers(deps).routes()),
         *ClientSnapshotHandlers(deps.node_agent).routes(),
-        *ClientHandlers(deps).routes(),
+        *relay.routes(ClientHandlers(deps).routes()),
         *AgentHandlers(deps).routes(),
-        *MonitorHandlers(deps).routes(),
+        *relay.routes(MonitorHandlers(deps).routes()),
+        *relay.routes(MonitorExportHandlers(deps).routes()),
         *OperatorHandlers(deps).routes(),
         *KeyringHandlers(deps).routes(),
         *VariableHandlers(deps).routes(),

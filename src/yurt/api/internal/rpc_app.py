@@ -1,0 +1,37 @@
+"""What servers serve to the agents of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from starlette.types import Receive, Scope, Send
+
+from yurt.api.answer import render, text_answer
+from yurt.api.app import HttpApp
+from yurt.api.call import Call
+from yurt.api.errors import HttpError
+from yurt.api.internal.roles import check_caller
+
+PEOPLES_PATHS = ("/v1/", "/.well-known/", "/ui/")
+
+
+class RpcApp:
+    """The calls of node agents, and those that people make to a node, which it hands on."""
+
+    def __init__(self, calls: HttpApp, peoples: HttpApp, *, callers: Callable[[], Collection[str]]) -> None:
+        self._calls = calls
+        self._peoples = peoples
+        self._callers = callers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or not scope["path"].startswith(PEOPLES_PATHS):
+            await self._calls(scope, receive, send)
+            return
+        call = Call(scope, receive, {})
+        try:
+            check_caller(call, self._callers())
+        except HttpError as error:
+            await render(text_answer(error.status, error.text), call)(scope, receive, send)
+            return
+        await self._peoples(scope, receive, send)

@@ -1,0 +1,63 @@
+"""Calls about nodes elsewhere, handed on to them."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from yurt.api.answer import Answer
+from yurt.api.call import Call
+from yurt.api.errors import HttpError
+from yurt.api.forward import RELAY_HEADER, AgentUnreachable, forward, relay_token
+from yurt.api.routes import Handler, Route
+from yurt.api.v1.local_node import NO_PATH, NodeElsewhere
+from yurt.model.node import NODE_DOWN, Node
+from yurt.model.wire import NodeID
+from yurt.observe.logger import get_logger
+
+logger = get_logger("relay")
+
+
+class NodeRelay:
+    """Hands calls on to the nodes that they are about, over the address that each node has registered."""
+
+    def __init__(
+        self, node: Callable[[NodeID], Node | None], tls: Callable[[], ssl.SSLContext | None]
+    ) -> None:
+        self._node = node
+        self._tls = tls
+
+    def routes(self, routes: Iterable[Route]) -> tuple[Route, ...]:
+        """The same routes, that serve other nodes, too."""
+        return tuple(
+            replace(
+                route,
+                handlers={method: self._reaching(handler) for method, handler in route.handlers.items()},
+            )
+            for route in routes
+        )
+
+    def _reaching(self, handler: Handler) -> Handler:
+        async def handle(call: Call) -> Answer:
+            try:
+                return await handler(call)
+            except NodeElsewhere as elsewhere:
+                return await self._forward(call, elsewhere.node_id)
+
+        return handle
+
+    async def _forward(self, call: Call, node_id: NodeID) -> Answer:
+        node = self._node(node_id)
+        if node is None or node.status == NODE_DOWN or not node.http_addr:
+            raise HttpError(404, NO_PATH)
+        headers = {RELAY_HEADER: relay_token(node.secret_id)}
+        if accepted := call.headers.get("accept-encoding", ""):
+            headers["Accept-Encoding"] = accepted
+        tls = self._tls() if node.tls_enabled else None
+        try:
+            return await forward(call, node.http_addr, headers=headers, tls=tls)
+        except AgentUnreachable as error:
+            logger.warning("node.unreachable", node_id=node_id, error=str(error))
+            raise HttpError(404, NO_PATH) from None
