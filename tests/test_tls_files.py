@@ -13,7 +13,8 @@ from tests.support.certificates import Certificates, Pair
 from yurt.config.cipher_suites import CIPHER_SUITES
 from yurt.tls import BadTlsFiles, TlsFiles, calling_context, check_files, listening_context
 
-NOW = datetime.now(UTC)
+# Files are made when they are first needed, which may be minutes after this.
+NOW = datetime.now(UTC) + timedelta(hours=1)
 SERVER_NAME = "server.global.nomad"
 
 
