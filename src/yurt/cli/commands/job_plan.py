@@ -18,6 +18,7 @@ from yurt.cli.placement import failed_count, reasons
 from yurt.cli.times import launch_time, time_of
 from yurt.sdk import jobs
 from yurt.sdk.types.allocs import AllocStub
+from yurt.sdk.types.diffs import FieldDiff, ObjectDiff, TaskDiff
 from yurt.sdk.types.jobs import Planned
 
 EXIT_NOT_PLANNED = 255
@@ -26,6 +27,7 @@ EXIT_CHANGES = 1
 EXIT_DETAILED_FAILURE = 1
 EXIT_DETAILED_CHANGES = 2
 PREEMPTIONS_LISTED_MAX = 10
+BOOKKEEPING = frozenset({"ID", "CreateIndex", "ModifyIndex"})
 
 
 class Options(JobFileOptions, frozen=True, kw_only=True):
@@ -115,7 +117,24 @@ def exit_code_of(planned: Planned) -> int:
 def detailed_exit_code_of(planned: Planned) -> int:
     """2 when the job differs from the registered one in anything."""
     assert planned.diff is not None, "the diff is always asked for"
-    return 0 if planned.diff.type == "None" else EXIT_DETAILED_CHANGES
+    diff = planned.diff
+    parts: list[FieldDiff | ObjectDiff | TaskDiff] = [*diff.fields, *diff.objects]
+    whole = [diff.type]
+    for group in diff.task_groups:
+        parts += [*group.fields, *group.objects, *group.tasks]
+        whole.append(group.type)
+    is_changed = any(part.type != "None" and not _is_bookkeeping(part) for part in parts)
+    return EXIT_DETAILED_CHANGES if is_changed or {*whole} & {"Added", "Deleted"} else 0
+
+
+def _is_bookkeeping(part: FieldDiff | ObjectDiff | TaskDiff) -> bool:
+    """Whether nothing but a policy's own id and indexes differ, which they do in every plan."""
+    return (
+        isinstance(part, ObjectDiff)
+        and part.name == "Scaling"
+        and not any(inner.type != "None" for inner in part.objects)
+        and all(field.name in BOOKKEEPING for field in part.fields if field.type != "None")
+    )
 
 
 def _show_dry_run(session: Session, planned: Planned, *, job_type: str) -> None:

@@ -69,11 +69,10 @@ def _show_list(session: Session, options: Options) -> int:
     is_machine_output = wants_machine_output(options)
     with failing_as("Error querying jobs"):
         found = jobs.listing(session.client).value
-    if is_machine_output and found:
+    if is_machine_output:
         records = [_record(session.client.within(namespace=job.namespace), job.id) for job in found]
         show_value(session.console, options, records)
         return 0
-    # Programs that read -json know this sentence for an empty list.
     listing = job_table(found, with_namespace=session.client.namespace == EVERY_NAMESPACE)
     session.console.output(listing if found else "No running jobs")
     show_hint(session, "View and manage Yurt jobs in the Web UI", "jobs", opens=options.ui)

@@ -18,11 +18,11 @@ def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> i
     is_machine_output = wants_machine_output(options)
     with failing_as("Error listing service registrations"):
         answer = services.listing(session.client)
-    if not answer.value:
-        session.console.output("No service registrations found")
-        return 0
     if is_machine_output:
         show_record(session.console, options, answer.body)
+        return 0
+    if not answer.value:
+        session.console.output("No service registrations found")
         return 0
     with_namespace = session.client.namespace == EVERY_NAMESPACE
     rows: list[list[object]] = []
