@@ -38,6 +38,7 @@ from yurt.agent.node_identity import NodeIdentity, load_identity
 from yurt.agent.node_meta import NodeMeta, load_meta, store_meta
 from yurt.agent.orphans import end_orphans, unknown_keys
 from yurt.agent.registration import Registration
+from yurt.agent.round_trips import RoundTrips
 from yurt.agent.server_link import ServerLink
 from yurt.agent.services.checks import CheckResult
 from yurt.agent.services.registrar import ServerRegistrar
@@ -52,6 +53,7 @@ from yurt.model.client_protocol import (
     AllocUpdate,
     ClientAlloc,
     NodeAllocs,
+    Peer,
     PreviousAlloc,
     WatchAllocs,
     WatchPrevious,
@@ -124,8 +126,12 @@ class NodeAgent:
         self._reports = AllocReports(
             link, identity, clock=node.clock, rng=node.rng, on_sent=self._report_sent
         )
-        self._registration = Registration(link, identity, node, stop_disconnected=self._stop_disconnected)
+        self._registration = Registration(
+            link, identity, node, stop_disconnected=self._stop_disconnected, on_peers=self._measure_ways
+        )
         self._tasks: asyncio.TaskGroup | None = None
+        self._round_trips = RoundTrips(node)
+        self._measuring: asyncio.Task[None] | None = None
         self._destroying = asyncio.Semaphore(settings.gc.parallel_destroys)
         self._being_destroyed: set[AllocID] = set()
         self._look_for_garbage = asyncio.Event()
@@ -551,6 +557,15 @@ class NodeAgent:
             raise SnapshotRefused
         runner = self.alloc(alloc_id)
         return snapshot(self._node.dirs.path(alloc_id), alloc_id, runner.tasks)
+
+    def _measure_ways(self, peers: tuple[Peer, ...]) -> None:
+        """Measure the ways to other nodes, one round at a time."""
+        if self._tasks is not None and (self._measuring is None or self._measuring.done()):
+            self._measuring = self._tasks.create_task(self._measure(peers), name="round-trips")
+
+    async def _measure(self, peers: tuple[Peer, ...]) -> None:
+        if await self._round_trips.measure(peers):
+            self._registration.renew()
 
     def _stop_disconnected(self, silent_s: float) -> None:
         """Stop the allocations that must not go on without the servers for so long."""

@@ -12,7 +12,7 @@ from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity
 from yurt.agent.server_link import ServerLink
 from yurt.errors import YurtError
-from yurt.model.client_protocol import Heartbeat, RegisterNode
+from yurt.model.client_protocol import Heartbeat, Peer, RegisterNode
 from yurt.model.node import NODE_READY
 from yurt.model.times import SECOND_NS
 from yurt.observe.logger import get_logger
@@ -33,12 +33,18 @@ class Registration:
         node: NodeContext,
         *,
         stop_disconnected: Callable[[float], None],
+        on_peers: Callable[[tuple[Peer, ...]], None],
     ) -> None:
-        """`stop_disconnected` is told, while the servers are out of reach, for how many seconds they are."""
+        """Take two listeners.
+
+        `stop_disconnected` is told, while the servers are out of reach, for how many seconds they are;
+        `on_peers` of other nodes to which the way may be measured.
+        """
         self._link = link
         self._identity = identity
         self._node = node
         self._stop_disconnected = stop_disconnected
+        self._on_peers = on_peers
         self._is_current = False
         self._changed = asyncio.Event()
         self._last_answer = node.clock.monotonic()
@@ -86,6 +92,8 @@ class Registration:
             self._node.node = msgspec.structs.replace(self._node.node, status=NODE_READY)
             logger.info("node.registered", node_id=self._identity.node_id)
         self._node.server_reached.set()
+        if answer.peers:
+            self._on_peers(answer.peers)
         return answer.heartbeat_ttl / SECOND_NS * HEARTBEAT_SHARE
 
     async def _pause(self, seconds: float) -> None:

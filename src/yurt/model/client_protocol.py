@@ -23,6 +23,13 @@ class RegisterNode(_Message, frozen=True, kw_only=True):
     node: Node
 
 
+class Peer(_Message, frozen=True, kw_only=True):
+    """Another node, to which the way is to be measured: its HTTP address, and its place as far as known."""
+
+    address: str
+    coordinate: str = ""
+
+
 class NodeRegistered(_Message, frozen=True, kw_only=True):
     """The servers' answer to a registration or a heartbeat."""
 
@@ -31,6 +38,7 @@ class NodeRegistered(_Message, frozen=True, kw_only=True):
     # False asks the agent to register again: the servers do not know it.
     is_known: bool = True
     servers: tuple[str, ...] = ()
+    peers: tuple[Peer, ...] = ()
 
 
 class Heartbeat(_Message, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from functools import lru_cache
 from re import Pattern
 from re import compile as compile_pattern
 
+from yurt.model.coordinates import ATTRIBUTE
 from yurt.model.evaluation import EVAL_PENDING, TRIGGER_NODE_UPDATE, Evaluation
 from yurt.model.job import BATCH, SERVICE, Job, JobKey
 from yurt.model.node import NODE_DISCONNECTED, NODE_DOWN, NODE_INITIALIZING, NODE_READY, Node
@@ -69,11 +70,16 @@ def registration_change_matters(old: Node, new: Node) -> bool:
     """Whether a new registration of a known node concerns its jobs. Capacity alone does not."""
     return (
         status_change_matters(old.status, new.status)
-        or (old.datacenter, old.name, old.node_class, old.attributes, old.meta, old.host_volumes)
-        != (new.datacenter, new.name, new.node_class, new.attributes, new.meta, new.host_volumes)
+        or (old.datacenter, old.name, old.node_class, _facts(old), old.meta, old.host_volumes)
+        != (new.datacenter, new.name, new.node_class, _facts(new), new.meta, new.host_volumes)
         or old.node_resources.devices != new.node_resources.devices
         or _driver_health(old) != _driver_health(new)
     )
+
+
+def _facts(node: Node) -> dict[str, str]:
+    """The attributes but for the node's place in the network, which changes and forbids no placement."""
+    return {name: value for name, value in node.attributes.items() if name != ATTRIBUTE}
 
 
 def _driver_health(node: Node) -> dict[str, tuple[bool, bool]]:

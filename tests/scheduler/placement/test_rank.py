@@ -206,6 +206,28 @@ def test_balanced_weighs_its_four_scores() -> None:
         )
 
 
+def test_nearness_is_measured_where_nodes_know_their_place() -> None:
+    """10 ms are worth half; nodes that do not know their place are near in their own datacenter."""
+    nodes = [
+        a_node(0, attributes={"unique.network.coordinate": "0,0,0,0,0.1"}),
+        a_node(1, attributes={"unique.network.coordinate": "3,0,4,2.5,0.1"}),
+        a_node(2, attributes={"unique.network.coordinate": "0,85,0,2.5,0.1"}),
+        a_node(3),
+        a_node(4, datacenter="dc2"),
+    ]
+    allocs = [an_alloc(0, nodes[1], group="h")]
+    found = scores(a_state(nodes, allocs), allocs[0].job, algorithm="balanced")
+
+    near = {name: parts["network-nearness"] for name, parts in found.items()}
+    assert near == {
+        "n0": pytest.approx(10 / 17.5),
+        "n1": pytest.approx(10 / 15),
+        "n2": pytest.approx(10 / (15 + (9 + 85**2 + 16) ** 0.5)),
+        "n3": 1.0,
+        "n4": 0.0,
+    }
+
+
 def test_unknown_algorithm_is_named_with_those_there_are() -> None:
     with pytest.raises(AlgorithmError, match=r"'tetris': there is no such algorithm .*balanced, binpack"):
         scores(a_state([a_node(0)]), a_job(), algorithm="tetris")

@@ -11,9 +11,10 @@ from yurt.api.call import Call
 from yurt.api.errors import HttpError
 from yurt.api.needs import Anyone
 from yurt.api.routes import Route
-from yurt.api.v1.local_node import NO_PATH, checked_alloc_id
+from yurt.api.v1.local_node import checked_alloc_id
 from yurt.model.wire import AllocID
 
+NO_CLIENT = "node is not running a Nomad Client"
 TOKEN_HEADER = "X-Nomad-Token"  # noqa: S105 - a header's name
 
 
@@ -45,7 +46,7 @@ class ClientSnapshotHandlers:
         """GET /v1/client/allocation/<id>/snapshot: only with the token that the servers gave that node."""
         alloc_id = checked_alloc_id(call.path["alloc_id"])
         if self._agent is None:
-            raise HttpError(404, NO_PATH)
+            raise HttpError(400, NO_CLIENT)
         try:
             parts = self._agent.snapshot(alloc_id, call.headers.get(TOKEN_HEADER, ""))
         except SnapshotRefused as error:

@@ -7,6 +7,7 @@ import numpy as np
 from yurt.scheduler.rank.affinity import NAME as AFFINITY_NAME
 from yurt.scheduler.rank.affinity import preferred
 from yurt.scheduler.rank.candidates import Candidates
+from yurt.scheduler.rank.nearness import nearness
 from yurt.scheduler.rank.score import Score, ScoreColumn
 
 
@@ -25,23 +26,6 @@ def few_allocs(candidates: Candidates) -> Score:
 def affinity(candidates: Candidates) -> Score:
     """Node affinity that counts as 0 for jobs without, so that the weights of the others stay as they are."""
     return Score(preferred(candidates).values)
-
-
-def nearness(candidates: Candidates) -> Score:
-    """The share of the job's instances that run in the node's datacenter.
-
-    Instances placed in the same pass do not count: they would pull each other into whichever
-    datacenter the first happened to get.
-    """
-    neighbours = candidates.field.neighbours
-    if not neighbours:
-        return Score(np.zeros(len(candidates.slots)))
-    datacenters = candidates.nodes.datacenters
-    counts = np.zeros(len(datacenters.texts))
-    for slot, count in neighbours.items():
-        counts[datacenters.column[slot]] += count
-    counts /= counts.sum()
-    return Score(np.asarray(counts[datacenters.column[candidates.slots]]))
 
 
 FREE_RESOURCES = ScoreColumn("free-resources", free_resources, 0.4)

@@ -55,6 +55,7 @@ from yurt.server.commands.previous_allocs import PreviousAllocs
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
 from yurt.server.identities import Identities
+from yurt.server.peers import Peers
 from yurt.state import entries
 from yurt.state.state import State
 
@@ -81,6 +82,7 @@ class NodeCommands:
         self._heartbeats = heartbeats
         self._services = NodeServices(context)
         self._previous = PreviousAllocs(context)
+        self._peers = Peers(context)
         self._variables = NodeVariables(context, authority)
 
     async def register(self, request: RegisterNode) -> NodeRegistered:
@@ -229,7 +231,9 @@ class NodeCommands:
 
     def _answer(self, node_id: NodeID, index: int) -> NodeRegistered:
         ttl = self._heartbeats.beat(node_id, now=self._context.clock.monotonic())
-        return NodeRegistered(index=index, heartbeat_ttl=int(ttl * SECOND_NS))
+        return NodeRegistered(
+            index=index, heartbeat_ttl=int(ttl * SECOND_NS), peers=self._peers.draw(node_id)
+        )
 
     def _known(self, node_id: NodeID, secret_id: str) -> Node:
         node = self._context.state.nodes.get(node_id)
