@@ -44,7 +44,7 @@ from yurt.rehearsal import rehearse
 from yurt.scheduler.ids import new_id
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.server import Server
-from yurt.server.settings import AclSettings, SearchLimits, ServerSettings
+from yurt.server.settings import AclSettings, IntroductionSettings, SearchLimits, ServerSettings
 from yurt.simple_listeners import AGENT_SETTING, SERVER_SETTING, simple_sockets
 from yurt.start_banner import banner
 
@@ -152,7 +152,9 @@ class _Agent:
                     parts, simple_routes(deps), config.simple_api.port, SERVER_SETTING
                 )
                 rpc = RpcApp(
-                    HttpApp(rpc_routes(server.nodes, server.fleets, callers=self._callers)),
+                    HttpApp(
+                        rpc_routes(server.nodes, server.fleets, server.introductions, callers=self._callers)
+                    ),
                     app,
                     callers=self._callers,
                 )
@@ -365,6 +367,11 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
             ids_max=server.search.limit_query,
             names_max=server.search.limit_results,
             text_length_min=server.search.min_term_length,
+        ),
+        introductions=IntroductionSettings(
+            enforcement=server.client_introduction.enforcement,
+            default_ttl=nanoseconds(server.client_introduction.default_identity_ttl_s),
+            ttl_max=nanoseconds(server.client_introduction.max_identity_ttl_s),
         ),
         acl=AclSettings(
             is_enabled=config.acl.enabled,

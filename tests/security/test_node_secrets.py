@@ -51,7 +51,7 @@ class World:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.table = rpc_routes(server.nodes, server.fleets)
+        self.table = rpc_routes(server.nodes, server.fleets, server.introductions)
         self._app = HttpApp(self.table)
 
     async def call(self, name: str, message: msgspec.Struct) -> Reply:

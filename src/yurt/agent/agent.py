@@ -127,7 +127,12 @@ class NodeAgent:
             link, identity, clock=node.clock, rng=node.rng, on_sent=self._report_sent
         )
         self._registration = Registration(
-            link, identity, node, stop_disconnected=self._stop_disconnected, on_peers=self._measure_ways
+            link,
+            identity,
+            node,
+            intro_token=settings.intro_token,
+            stop_disconnected=self._stop_disconnected,
+            on_peers=self._measure_ways,
         )
         self._tasks: asyncio.TaskGroup | None = None
         self._round_trips = RoundTrips(node)

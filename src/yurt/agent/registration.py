@@ -32,6 +32,7 @@ class Registration:
         identity: NodeIdentity,
         node: NodeContext,
         *,
+        intro_token: str = "",
         stop_disconnected: Callable[[float], None],
         on_peers: Callable[[tuple[Peer, ...]], None],
     ) -> None:
@@ -43,6 +44,7 @@ class Registration:
         self._link = link
         self._identity = identity
         self._node = node
+        self._intro_token = intro_token
         self._stop_disconnected = stop_disconnected
         self._on_peers = on_peers
         self._is_current = False
@@ -77,7 +79,7 @@ class Registration:
             self._is_current = True
             self._changed.clear()
             try:
-                await self._link.register(RegisterNode(node=self._node.node))
+                await self._link.register(RegisterNode(node=self._node.node, intro_token=self._intro_token))
             except YurtError:
                 self._is_current = False
                 raise

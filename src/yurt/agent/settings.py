@@ -117,6 +117,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     dev: bool = False
 
     node_name: str = ""
+    # Shows the servers, at the first registration, that somebody expects this node.
+    intro_token: str = ""
     node_class: str = ""
     node_pool: str = DEFAULT_NODE_POOL
     datacenter: str = "dc1"

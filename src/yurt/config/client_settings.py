@@ -42,6 +42,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
         common_plugin_dir=directories.common_plugins,
         dev=config.keeps_nothing,
         node_name=config.name,
+        intro_token=client.intro_token,
         node_class=client.node_class,
         node_pool=client.node_pool,
         datacenter=config.datacenter,

@@ -18,9 +18,10 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
 
 
 class RegisterNode(_Message, frozen=True, kw_only=True):
-    """Make a node known, or say what changed about it."""
+    """Make a node known, or say what changed about it; `intro_token` shows that a new one is expected."""
 
     node: Node
+    intro_token: str = ""
 
 
 class Peer(_Message, frozen=True, kw_only=True):

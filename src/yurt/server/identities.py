@@ -51,6 +51,7 @@ class TokenClaims(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     nomad_task: str = ""
     nomad_service: str = ""
     nomad_node_id: str = ""
+    nomad_node_name: str = ""
     nomad_node_pool: str = ""
     nomad_node_datacenter: str = ""
     extra_claims: dict[str, str] = {}
@@ -174,14 +175,8 @@ class Identities:
 
     def verify(self, token: str, now: Nanoseconds) -> IdentityClaims | None:
         """Say whose token this is; None unless it is ours, meant for us and in time, and its owner lives."""
-        claims = self._claims(token)
+        claims = self.recognised(token, now)
         if claims is None:
-            return None
-        audience = (claims.aud,) if isinstance(claims.aud, str) else claims.aud
-        # What is meant for somebody else's eyes must not open our doors: they could show it here.
-        if DEFAULT_IDENTITY_AUDIENCE not in audience:
-            return None
-        if now < claims.nbf * SECOND_NS or (claims.exp and now >= claims.exp * SECOND_NS):
             return None
         alloc = self._context.state.allocs.get(AllocID(claims.nomad_allocation_id))
         if alloc is None or alloc.is_client_terminal or alloc.namespace != claims.nomad_namespace:
@@ -193,6 +188,19 @@ class Identities:
             task=claims.nomad_task,
             alloc_id=alloc.id,
         )
+
+    def recognised(self, token: str, now: Nanoseconds) -> TokenClaims | None:
+        """What a token says; None unless it is ours, meant for us and in time."""
+        claims = self._claims(token)
+        if claims is None:
+            return None
+        audience = (claims.aud,) if isinstance(claims.aud, str) else claims.aud
+        # What is meant for somebody else's eyes must not open our doors: they could show it here.
+        if DEFAULT_IDENTITY_AUDIENCE not in audience:
+            return None
+        if now < claims.nbf * SECOND_NS or (claims.exp and now >= claims.exp * SECOND_NS):
+            return None
+        return claims
 
     def _claims(self, token: str) -> TokenClaims | None:
         """What a token that one of the keys signed says; while its key is there, that is checked once."""

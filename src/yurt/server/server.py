@@ -25,6 +25,7 @@ from yurt.server.committer import Committer
 from yurt.server.context import ServerContext
 from yurt.server.heartbeats import HeartbeatTimers
 from yurt.server.identities import Identities
+from yurt.server.introductions import Introductions
 from yurt.server.leader import Leader
 from yurt.server.plan_applier import PlanApplier
 from yurt.server.push.client import PushClient
@@ -74,6 +75,9 @@ class Server:
             min_ttl_s=settings.min_heartbeat_ttl_s,
             grace_s=settings.heartbeat_grace_s,
             max_per_second=settings.max_heartbeats_per_second,
+        )
+        self.introductions = Introductions(
+            self.context, self.identities, settings.introductions, is_acl_enabled=settings.acl.is_enabled
         )
         self.authority = Authority(
             self.context, is_enabled=settings.acl.is_enabled, verify_identity=self.identities.verify

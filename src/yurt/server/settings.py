@@ -26,6 +26,7 @@ from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND,
 from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
 
 GC_INTERVAL_S = 300.0
+WARN = "warn"
 ROOT_KEY_GC_INTERVAL_S = 600.0
 
 
@@ -43,6 +44,14 @@ class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
     ids_max: int = 20
     names_max: int = 100
     text_length_min: int = 2
+
+
+class IntroductionSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether new nodes must be introduced, and how long introductions are good for."""
+
+    enforcement: str = WARN
+    default_ttl: Nanoseconds = 5 * MINUTE_NS
+    ttl_max: Nanoseconds = 30 * MINUTE_NS
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +77,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     event_batches_kept: int = EVENT_BATCHES_KEPT
     search: SearchLimits = SearchLimits()
     acl: AclSettings = AclSettings()
+    introductions: IntroductionSettings = IntroductionSettings()
     # What a cluster begins with; afterwards only the API changes it.
     first_scheduler_configuration: SchedulerConfiguration = SchedulerConfiguration()
     rpc_advertise: str = "127.0.0.1:4647"

@@ -5,7 +5,6 @@ from __future__ import annotations
 _FIRST = "permission is asked for before anything else, so that nobody learns from other errors"
 _JOIN = "servers are joined only by those who may, where Nomad warns and joins"
 _NO_INDEX = "a refused write of a variable says nothing about an index"
-_INTRODUCTION = "introductions of nodes are not served yet"
 
 _WHO = ("reader", "rich", "anonymous")
 
@@ -38,10 +37,4 @@ ACL_DIFFERENCES: dict[tuple[str, str], str] = {
     ("acl_permissions_reader", "rich GET /v1/operator/autopilot/health: body.Servers[0].LastTerm"): (
         "one server has led from the start, so there is one term"
     ),
-}
-
-# Answers that are not there yet, with the reason. This list must shrink.
-ACL_NOT_YET: dict[tuple[str, str], str] = {
-    **{("acl_permissions_reader", f"{who} PUT /v1/acl/identity"): _INTRODUCTION for who in _WHO},
-    ("acl_introduction_token", "introduction"): _INTRODUCTION,
 }

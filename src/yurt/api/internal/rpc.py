@@ -15,6 +15,7 @@ from yurt.api.routes import Handler, Route, RouteTable
 from yurt.model.client_protocol import (
     DeregisterServices,
     Heartbeat,
+    NodeRegistered,
     RegisterNode,
     RegisterServices,
     SignIdentities,
@@ -25,23 +26,46 @@ from yurt.model.client_protocol import (
     WatchServices,
     WatchVariables,
 )
-from yurt.model.fleet_protocol import FleetHeartbeat, JoinFleet, LeaveFleet, ReportFleet, WatchFleet
+from yurt.model.fleet_protocol import (
+    FleetHeartbeat,
+    FleetJoined,
+    JoinFleet,
+    LeaveFleet,
+    ReportFleet,
+    WatchFleet,
+)
 from yurt.server.commands.fleets import FleetCommands
 from yurt.server.commands.node_checks import NodeRefused
 from yurt.server.commands.nodes import NodeCommands
+from yurt.server.introductions import Introductions
 
 MSGPACK_TYPE = "application/msgpack"
 
 
 def rpc_routes(
-    nodes: NodeCommands, fleets: FleetCommands, *, callers: Callable[[], Collection[str]] = tuple
+    nodes: NodeCommands,
+    fleets: FleetCommands,
+    introductions: Introductions,
+    *,
+    callers: Callable[[], Collection[str]] = tuple,
 ) -> RouteTable:
     """The calls of node agents, alone or many in one process.
 
     `callers` gives the names of which a caller's certificate must have one; none if any caller will do.
     """
+
+    async def register(request: RegisterNode) -> NodeRegistered:
+        """Make a node known, or store what changed about it."""
+        introductions.check((request.node,), request.intro_token)
+        return await nodes.register(request)
+
+    async def join(request: JoinFleet) -> FleetJoined:
+        """Register nodes, as each alone would, and remember that they share a process."""
+        introductions.check(request.nodes, "")
+        return await fleets.join(request)
+
     calls: dict[str, tuple[type[Any], Callable[[Any], Awaitable[Any]]]] = {
-        "register-node": (RegisterNode, nodes.register),
+        "register-node": (RegisterNode, register),
         "heartbeat": (Heartbeat, nodes.heartbeat),
         "watch-allocs": (WatchAllocs, nodes.watch_allocs),
         "update-allocs": (UpdateAllocs, nodes.update_allocs),
@@ -52,7 +76,7 @@ def rpc_routes(
         "sign-identities": (SignIdentities, nodes.sign_identities),
         "sign-node-identity": (SignNodeIdentity, nodes.sign_node_identity),
         "watch-previous": (WatchPrevious, nodes.watch_previous),
-        "join-fleet": (JoinFleet, fleets.join),
+        "join-fleet": (JoinFleet, join),
         "fleet-heartbeat": (FleetHeartbeat, fleets.heartbeat),
         "watch-fleet": (WatchFleet, fleets.watch),
         "report-fleet": (ReportFleet, fleets.report),

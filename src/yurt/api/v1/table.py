@@ -31,6 +31,7 @@ from yurt.api.v1.metrics import MetricsHandlers
 from yurt.api.v1.monitor import MonitorHandlers
 from yurt.api.v1.monitor_export import MonitorExportHandlers
 from yurt.api.v1.namespaces import NamespaceHandlers
+from yurt.api.v1.node_introductions import NodeIntroductionHandlers
 from yurt.api.v1.node_pools import NodePoolHandlers
 from yurt.api.v1.node_relay import NodeRelay
 from yurt.api.v1.nodes import NodeHandlers
@@ -90,6 +91,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *AclRoleHandlers(deps).routes(),
         *AclAuthMethodHandlers(deps).routes(),
         *AclLoginHandlers(deps).routes(),
+        *NodeIntroductionHandlers(deps).routes(),
         *AbsentHandlers(deps).routes(),
         *UiHandlers().routes(),
         *openapi.routes(),

@@ -75,7 +75,6 @@ class ClientConfig(Block, frozen=True, kw_only=True):
         "drain_on_shutdown",
         "fingerprint",
         "host_volumes_dir",
-        "intro_token",
         "server_join",
         "users",
         "disk_free_mb",

@@ -67,10 +67,9 @@ class ServerConfig(Block, frozen=True, kw_only=True):
     """`server`: `num_schedulers` None means one for each core, `enabled_schedulers` empty means all."""
 
     # Servers share a store and elect through it: there is no Raft among them, no gossip and no CSI. One
-    # scheduler takes batches, nothing waits for a rate, and introductions are not served.
+    # scheduler takes batches, and nothing waits for a rate.
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
         "authoritative_region",
-        "client_introduction",
         "deploy_query_rate_limit",
         "enable_event_broker",
         "failover_heartbeat_ttl",
