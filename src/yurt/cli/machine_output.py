@@ -5,7 +5,6 @@ from typing import Any
 
 from yurt.cli.console import Console
 from yurt.cli.errors import CommandError
-from yurt.cli.go_template import TemplateError, render
 from yurt.cli.options import FormatOptions
 
 INDENT = 4
@@ -33,6 +32,8 @@ def show_value(console: Console, options: FormatOptions, value: object) -> None:
 
 def template_text(template: str, value: object) -> str:
     """Run a template. Raises `CommandError` for a template that does not fit."""
+    from yurt.cli.go_template import TemplateError, render  # noqa: PLC0415 # only where there is one
+
     try:
         return render(template, value)
     except TemplateError as error:

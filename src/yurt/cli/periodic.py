@@ -5,13 +5,14 @@ from typing import Any
 
 from yurt.cli.times import launch_time
 from yurt.errors import YurtError
-from yurt.model.cron import next_after
 
 
 def next_launch(periodic: Mapping[str, Any], now_ns: int) -> str:
     """Say when a `Periodic` block, in the API's form, comes due next; empty when it never does."""
     if periodic.get("Enabled") is False:
         return ""
+    from yurt.model.cron import next_after  # noqa: PLC0415 # few jobs are periodic, every command pays
+
     specs = periodic.get("Specs") or [periodic.get("Spec") or ""]
     try:
         due = [next_after(spec, now_ns, periodic.get("TimeZone") or "") for spec in specs]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from yurt.cli.console import RED, Console
-from yurt.cli.go_template.functions import show_float
+from yurt.cli.floats import show_float
 from yurt.cli.layout import table
 from yurt.sdk.types.allocs import AllocMetric
 

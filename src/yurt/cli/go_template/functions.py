@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cmp_to_key
 from typing import Any, Final
 
+from yurt.cli.floats import show_float
 from yurt.cli.go_template.nodes import TemplateError
 
 MISSING: Final = object()
@@ -27,14 +28,6 @@ def show(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + " ".join(show(item) for item in value) + "]"
     return str(value)
-
-
-def show_float(value: float) -> str:
-    """Write a number without needless digits, in scientific form when very large or small."""
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
-    text = repr(value)
-    return re.sub(r"e([-+]?)(\d)$", r"e\g<1>0\2", text)
 
 
 def truth(value: object) -> bool:
