@@ -24,7 +24,7 @@ STARTS = 60
 PAUSE_S = 0.02  # between starts, as on an agent that is not busy
 CPU_SHARES, MEMORY_MB = 100, 64
 
-BUDGET = {"times_bare_runtime": 1.3}
+TARGETS = {"times_bare_runtime": "<= 1.3"}
 
 
 def run() -> dict[str, float]:
@@ -131,8 +131,3 @@ def _run_bare(bundle: Path, mailbox: int, cgroups: CgroupTree | None) -> float:
 def _remove_groups(cgroups: CgroupTree) -> None:
     for folder in sorted(Path(cgroups.mount).glob(f"**/{cgroups.parent}/**/"), reverse=True):
         folder.rmdir()
-
-
-if __name__ == "__main__":
-    for name, value in run().items():
-        print(f"{name:40} {value:10.2f}  {BUDGET.get(name, '')}")

@@ -223,8 +223,9 @@ def clean_up(directory: Path) -> None:
             if needle in told and int(entry.name) != os.getpid():
                 os.kill(int(entry.name), signal.SIGKILL)
     mounts = [line.split()[1] for line in Path("/proc/mounts").read_text().splitlines()]
-    for mounted in reversed([path for path in mounts if path.startswith(f"{directory}/")]):
-        subprocess.run(["umount", "-l", mounted], check=True)
+    below = [path for path in mounts if path.startswith(f"{directory}/")]
+    if below:
+        subprocess.run(["umount", "-l", *reversed(below)], check=True)
 
 
 def send(
