@@ -167,4 +167,3 @@ def test_directories_lie_below_the_data_directory_unless_set(load_config: LoadCo
     assert directories.server == "/var/lib/yurt/server"
     assert directories.state == "/var/lib/yurt/client"
     assert directories.alloc == "/fast/alloc"
-    assert directories.alloc_mounts == "/var/lib/alloc_mounts"

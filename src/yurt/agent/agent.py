@@ -23,6 +23,7 @@ from yurt.agent.consul.fingerprint import consul_attributes, consul_link
 from yurt.agent.consul.registrar import ConsulRegistrar
 from yurt.agent.consul.template_data import ConsulData
 from yurt.agent.devices.stats import DeviceGroupStats
+from yurt.agent.disk_watch import LOOK_INTERVAL_S, USED_PERCENT_MAX, DiskShare, offender, used_bytes
 from yurt.agent.driver_watch import fingerprint_drivers, has_changed
 from yurt.agent.drivers import Driver, DriverContext, FsIsolation, load_drivers
 from yurt.agent.drivers.session import Session
@@ -74,6 +75,7 @@ CONSUL_INTERVAL_S = 15.0
 FIRST_CONTACT_GRACE_S = 50.0
 # Looking at the disk takes a thread; counting allocations does not.
 DISK_USAGE_AGE_MAX_S = 5.0
+MIB = 1 << 20
 # A stopping dev agent waits this long for its tasks to end.
 KILL_LIMIT_S = 60.0
 
@@ -379,6 +381,7 @@ class NodeAgent:
                     tasks.create_task(self._node.consul.run(), name="consul")
                     tasks.create_task(self._find_consul(self._consul), name="find-consul")
                 tasks.create_task(self._collect_garbage(), name="garbage")
+                tasks.create_task(self._watch_disk(), name="disk")
                 tasks.create_task(self._keep_spare_dirs(), name="spare-dirs")
                 try:
                     await asyncio.Event().wait()
@@ -665,6 +668,31 @@ class NodeAgent:
                     break
                 finished = [EndedAlloc(runner.alloc.id, runner.finished_ns) for runner in ended]
                 await self._destroy(self._allocs[oldest(finished)])
+
+    async def _watch_disk(self) -> None:
+        """End the allocation that uses too much when the disk is nearly full; until cancelled."""
+        while True:
+            await self._node.clock.sleep(LOOK_INTERVAL_S)
+            usage = await asyncio.to_thread(disk_usage, self._settings.alloc_dir)
+            if usage.used_percent < USED_PERCENT_MAX:
+                continue
+            running = [runner for runner in self._allocs.values() if not runner.is_over]
+            worst = offender(await asyncio.to_thread(self._disk_shares, running))
+            if worst is None or worst.alloc_id not in self._allocs:
+                continue
+            used_mb, limit_mb = worst.used // MIB, worst.limit // MIB
+            logger.warning("alloc.fills_disk", alloc_id=worst.alloc_id, used_mb=used_mb, limit_mb=limit_mb)
+            self._allocs[worst.alloc_id].end_for_disk(used_mb=used_mb, limit_mb=limit_mb)
+
+    def _disk_shares(self, runners: list[AllocRunner]) -> list[DiskShare]:
+        return [
+            DiskShare(
+                alloc_id=runner.alloc.id,
+                used=used_bytes(str(self._node.dirs.path(runner.alloc.id))),
+                limit=runner.alloc.resources.shared.disk_mb * MIB,
+            )
+            for runner in runners
+        ]
 
     async def _disk_usage(self) -> DiskUsage:
         now = self._node.clock.monotonic()

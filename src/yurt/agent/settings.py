@@ -111,7 +111,6 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     state_dir: str
     alloc_dir: str
-    alloc_mounts_dir: str = ""
     host_volume_plugin_dir: str = ""
     common_plugin_dir: str = ""
     dev: bool = False

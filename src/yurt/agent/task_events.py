@@ -141,6 +141,22 @@ def killed(at: Nanoseconds, *, error: str = "") -> TaskEvent:
     )
 
 
+def disk_exceeded(at: Nanoseconds, *, used_mb: int, limit_mb: int) -> TaskEvent:
+    """The node's disk is nearly full, and the allocation uses more of it than it asked for."""
+    text = (
+        f"the node's disk is nearly full, and the allocation uses {used_mb} MB of it, more than the "
+        f"{limit_mb} MB of its ephemeral_disk; ask for more, or write less"
+    )
+    return TaskEvent(
+        type=kinds.DISK_EXCEEDED,
+        time=at,
+        fails_task=True,
+        message=text,
+        display_message=text,
+        details={"disk_limit": str(limit_mb), "fails_task": "true", "message": text},
+    )
+
+
 def sibling_failed(at: Nanoseconds, *, sibling: str) -> TaskEvent:
     """Another task of the group failed."""
     return TaskEvent(

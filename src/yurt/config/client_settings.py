@@ -37,7 +37,6 @@ def client_settings(config: AgentConfig) -> ClientSettings:
     return ClientSettings(
         state_dir="" if config.keeps_nothing else directories.state,
         alloc_dir=directories.alloc,
-        alloc_mounts_dir=directories.alloc_mounts,
         host_volume_plugin_dir=directories.host_volume_plugins,
         common_plugin_dir=directories.common_plugins,
         dev=config.keeps_nothing,

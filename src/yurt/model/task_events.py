@@ -10,6 +10,7 @@ from yurt.model.task_state import TaskEvent
 RECEIVED = "Received"
 TASK_SETUP = "Task Setup"
 SETUP_FAILURE = "Setup Failure"
+DISK_EXCEEDED = "Disk Resources Exceeded"
 FAILED_VALIDATION = "Failed Validation"
 DOWNLOADING_ARTIFACTS = "Downloading Artifacts"
 FAILED_ARTIFACT_DOWNLOAD = "Failed Artifact Download"

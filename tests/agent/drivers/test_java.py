@@ -21,7 +21,6 @@ from yurt.agent.launcher import LauncherClient
 isolated = pytest.mark.skipif(
     os.geteuid() != 0 or find_runtime() is None, reason="wants root, and crun or runc installed"
 )
-with_java = pytest.mark.skipif(shutil.which("java") is None, reason="wants a Java installed")
 OPENJDK = """openjdk version "17.0.15" 2025-04-15
 OpenJDK Runtime Environment (build 17.0.15+6-Debian-1deb12u1)
 OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)
@@ -160,8 +159,8 @@ async def test_java_is_asked_again_only_when_it_changed(
 
 
 @isolated
-@with_java
 async def test_the_machines_own_java_runs_isolated(driver: JavaDriver, task_dir: Path) -> None:
+    assert shutil.which("java"), "install a Java, such as Debian's default-jre-headless"
     (task_dir / "local/Hello.class").write_bytes(HELLO)
 
     handle = await driver.start(

@@ -275,8 +275,8 @@ def boot_sector() -> bytes:
     return code.ljust(510, b"\0") + b"\x55\xaa"
 
 
-@pytest.mark.skipif(REAL_QEMU is None, reason="wants qemu-system-x86_64 installed")
 async def test_a_real_machine_boots_speaks_and_ends(driver: QemuDriver, task_dir: Path) -> None:
+    assert REAL_QEMU, "install QEMU, such as Debian's qemu-system-x86"
     (task_dir / "local/boot.img").write_bytes(boot_sector())
 
     handle = await driver.start(

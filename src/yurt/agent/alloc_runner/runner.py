@@ -342,6 +342,16 @@ class AllocRunner:
             raise TaskUnknown("task not found")
         return await self._runners[name].open_session(argv, tty=tty)
 
+    def end_for_disk(self, *, used_mb: int, limit_mb: int) -> None:
+        """Begin to end the allocation as failed, because it fills the node's disk."""
+        if self._group_tasks is None or self._is_ending:
+            return
+        self._is_cause_handled = True
+        for runner in self._runners.values():
+            if runner.state.state != TASK_DEAD:
+                runner.emit(task_events.disk_exceeded(self._now(), used_mb=used_mb, limit_mb=limit_mb))
+        self._spawn_kill(self._kill_all(include_poststop=True))
+
     async def usage(self, task: str = "") -> AllocResourceUsage:
         """What its tasks use, or one of them; those that do not run are left out."""
         names = [name for name in self._runners if task in ("", name)]

@@ -112,7 +112,6 @@ class Directories(msgspec.Struct, frozen=True, kw_only=True):
     server: str
     state: str
     alloc: str
-    alloc_mounts: str
     host_volumes: str
     host_volume_plugins: str
     common_plugins: str
@@ -164,8 +163,6 @@ class AgentConfig(FileConfig, frozen=True, kw_only=True):
             server=self.server.data_dir or str(data_dir / "server"),
             state=client.state_dir or str(data_dir / "client"),
             alloc=client.alloc_dir or str(data_dir / "alloc"),
-            # Beside data_dir, not in it: tasks that may look into data_dir must not see other tasks' mounts.
-            alloc_mounts=client.alloc_mounts_dir or str(data_dir.parent / "alloc_mounts"),
             host_volumes=client.host_volumes_dir or str(data_dir / "host_volumes"),
             host_volume_plugins=client.host_volume_plugin_dir or str(data_dir / "host_volume_plugins"),
             common_plugins=client.common_plugin_dir or str(data_dir / "common_plugins"),

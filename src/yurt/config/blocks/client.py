@@ -71,6 +71,7 @@ class ClientConfig(Block, frozen=True, kw_only=True):
     """`client`: an empty directory means its place below `data_dir`, 0 of a total means: as found."""
 
     UNSERVED: ClassVar[Mapping[str, tuple[str, ...]]] = unserved(
+        "alloc_mounts_dir",
         "cpu_disable_dmidecode",
         "drain_on_shutdown",
         "fingerprint",
