@@ -8,12 +8,14 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from yurt.agent.drivers import DriverError, FsIsolation, TaskHandle
 from yurt.agent.drivers.commands import find_command
 from yurt.agent.drivers.users import find_user
 from yurt.agent.launcher import Identity
+from yurt.agent.network.namespaces import run_in_namespace
 from yurt.agent.task_runner.hook import TaskContext
 
 # A command that a signal ended has this exit code, less the signal's negative number.
@@ -54,7 +56,9 @@ async def _run(
     path: str, args: Sequence[str], *, env: Mapping[str, str], context: TaskContext, timeout_s: float
 ) -> int:
     identity = await asyncio.to_thread(find_user, context.task.user) if context.task.user else None
-    process = _start([path, *args], env=env, directory=context.dir.path, identity=identity)
+    start = partial(_start, [path, *args], env=env, directory=context.dir.path, identity=identity)
+    namespace = context.network.namespace if context.network is not None else ""
+    process = await asyncio.to_thread(run_in_namespace, namespace, start) if namespace else start()
     ended = asyncio.ensure_future(asyncio.to_thread(process.wait))
     try:
         if await context.node.sleep_until_done(timeout_s, ended):

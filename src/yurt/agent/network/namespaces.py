@@ -56,12 +56,18 @@ def has_namespace(path: str) -> bool:
 
 def addresses_in(path: str) -> set[str]:
     """The addresses of all interfaces in a namespace. Blocks; raises OSError."""
+    found = run_in_namespace(path, addresses_by_device)
+    return {str(address) for addresses in found.values() for address in addresses}
 
-    def look() -> set[str]:
+
+def run_in_namespace(path: str, work: Callable[[], ResultT]) -> ResultT:
+    """Do something inside a namespace; processes that it starts stay there. Blocks; raises OSError."""
+
+    def enter_and_work() -> ResultT:
         _enter(path)
-        return {str(address) for found in addresses_by_device().values() for address in found}
+        return work()
 
-    return _in_thread(look)
+    return _in_thread(enter_and_work)
 
 
 def _unshare_and_hold(path: str) -> None:
@@ -84,12 +90,12 @@ def _enter(path: str) -> None:
 def _in_thread(work: Callable[[], ResultT]) -> ResultT:
     """Do something in a thread that ends with it: a namespace is a thread's, and this one keeps its own."""
     results: list[ResultT] = []
-    errors: list[OSError] = []
+    errors: list[Exception] = []
 
     def run() -> None:
         try:
             results.append(work())
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - it is raised where the work was asked for
             errors.append(error)
 
     thread = threading.Thread(target=run, name="namespace")
