@@ -29,6 +29,7 @@ from yurt.api.internal.rpc_app import RpcApp
 from yurt.api.routes import RouteTable
 from yurt.api.simple.app import SimpleApp
 from yurt.api.simple.table import simple_routes
+from yurt.api.task_api import TaskApiApp, TaskApiDoor
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
@@ -148,6 +149,9 @@ class _Agent:
                 )
                 self._http = HttpServer(app, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
+                if node_agent is not None:
+                    for_tasks = TaskApiApp(app, server.authority, server.identities)
+                    node_agent.serve_tasks(lambda: TaskApiDoor(for_tasks))
                 duties += self._serve_simple(
                     parts, simple_routes(deps), config.simple_api.port, SERVER_SETTING
                 )

@@ -45,6 +45,7 @@ from yurt.agent.services.checks import CheckResult
 from yurt.agent.services.registrar import ServerRegistrar
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
+from yurt.agent.task_api import OpenDoor
 from yurt.agent.templates.data_watches import DataWatches, TemplateData
 from yurt.agent.templates.server_data import ServerData
 from yurt.clock import Clock
@@ -348,6 +349,10 @@ class NodeAgent:
         store_meta(self._node.db, self._meta)
         self._registration.renew()
         return self._meta
+
+    def serve_tasks(self, open_door: OpenDoor) -> None:
+        """Serve tasks the API on their own sockets. Call before `run`."""
+        self._node.task_api = open_door
 
     async def identity_claims(self) -> dict[str, Any]:
         """What the node's own token says. Raises YurtError."""

@@ -20,6 +20,7 @@ from yurt.agent.network.networks import Networks
 from yurt.agent.services.registrar import NoRegistrar, Registrar
 from yurt.agent.settings import ClientSettings
 from yurt.agent.state_db import StateDb
+from yurt.agent.task_api import OpenDoor
 from yurt.agent.task_env import host_environment
 from yurt.agent.templates.data_watches import DataWatches, NoTemplateData
 from yurt.clock import Clock
@@ -62,6 +63,8 @@ class NodeContext:
         self.identities: IdentitySource = NoIdentities()
         # Where services of Consul are announced; None without a Consul agent.
         self.consul: ConsulRegistrar | None = None
+        # Serves tasks the API on their own sockets; None where there is none to serve.
+        self.task_api: OpenDoor | None = None
         # Set once a server has answered; tasks that were lost while the agent was away wait for it.
         self.server_reached = asyncio.Event()
         # Waits until an allocation is over; False for one that this node does not have.

@@ -124,13 +124,7 @@ class Call:
     @property
     def secret(self) -> str:
         """The token that was sent; empty without one."""
-        for name in TOKEN_HEADERS:
-            given = self._request.headers.get(name, "").strip()
-            if given:
-                return given
-        scheme, _, rest = self._request.headers.get("authorization", "").strip().partition(" ")
-        words = rest.split()
-        return words[0] if scheme.lower() == _BEARER and words else ""
+        return token_of(self._request.headers)
 
     def sees(self) -> Callable[[str], bool]:
         """Which namespaces a list shows: the one that is asked for, or all that the caller may list."""
@@ -296,6 +290,17 @@ def join_host_port(host: str, port: int) -> str:
 def _granted(_namespace: str) -> bool:
     """Where access is not controlled, every namespace is shown."""
     return True
+
+
+def token_of(headers: Mapping[str, str]) -> str:
+    """The token that a request's headers carry; empty without one."""
+    for name in TOKEN_HEADERS:
+        given = headers.get(name, "").strip()
+        if given:
+            return given
+    scheme, _, rest = headers.get("authorization", "").strip().partition(" ")
+    words = rest.split()
+    return words[0] if scheme.lower() == _BEARER and words else ""
 
 
 def uint64(text: str) -> int | None:

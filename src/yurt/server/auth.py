@@ -75,7 +75,7 @@ class Authority:
         Raises TokenRefused, which is the same for every secret that is not known, and TokenExpired.
         """
         acl = self._current()
-        if secret and not _is_token(secret):
+        if secret and not is_secret_id(secret):
             return self._workload(secret)
         key = secret_key(secret)
         known = self._callers.get(key)
@@ -208,5 +208,6 @@ def _named(acl: Acl, names: Iterable[str]) -> Iterable[AclPolicy]:
     return (policy for policy in found if policy is not None)
 
 
-def _is_token(secret: str) -> bool:
+def is_secret_id(secret: str) -> bool:
+    """Whether a text has the form of a token's secret; anything else is a signed identity, if at all."""
     return len(secret) == _SECRET_LENGTH and all(secret[at] == "-" for at in _SECRET_DASHES)

@@ -171,6 +171,10 @@ class Identities:
         }
         return {name: _filled_in(text, values) for name, text in templates.items()}
 
+    def now(self) -> Nanoseconds:
+        """The time by which tokens are judged."""
+        return self._context.clock.now_ns()
+
     # --- recognising ----------------------------------------------------------------------------------
 
     def verify(self, token: str, now: Nanoseconds) -> IdentityClaims | None:
