@@ -62,7 +62,8 @@ def task_dir(agent: RealAgent) -> Path:
         "/v1/job/caller/allocations", lambda rows: rows and rows[0]["ClientStatus"] == "running"
     )
     agent.wait_for(f"/v1/client/fs/ls/{alloc['ID']}?path=t/local", _has_token)
-    return agent.directory / "data/alloc" / alloc["ID"] / "t"
+    directory: Path = agent.directory / "data/alloc" / alloc["ID"] / "t"
+    return directory
 
 
 def _has_token(files: list[dict[str, Any]]) -> bool:
