@@ -17,6 +17,8 @@ from tests.agent.builders import ALLOC_ID, a_job, a_task, an_alloc
 from tests.agent.virtual_clock import VirtualClock
 from yurt.agent.drivers import FsIsolation
 from yurt.agent.drivers.mock import MockDriver, MockOptions
+from yurt.agent.network.group_network import GroupNetwork
+from yurt.agent.network.namespaces import make_namespace, namespace_path, remove_namespace
 from yurt.agent.task_commands import CommandFailed, run_in_task
 from yurt.agent.task_runner.runner import TaskRunner
 from yurt.model.wire import AllocID
@@ -80,6 +82,24 @@ def test_a_command_runs_as_its_tasks_user(
         assert await sh(task, '[ "$(id -un)" = nobody ]') == 0
 
     with_a_task(tmp_path, work, loop=loop, user="nobody")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make networks")
+@pytest.mark.parametrize("user", ["", "nobody"])
+def test_a_command_is_in_its_tasks_network(tmp_path: Path, user: str) -> None:
+    path = namespace_path(f"yurt-test-{os.getpid()}")
+    make_namespace(path)
+
+    async def work(task: TaskRunner, _clock: VirtualClock) -> None:
+        task.network = GroupNetwork(namespace=path)
+        assert await sh(task, "ls /sys/class/net; cut -d: -f1 /proc/net/dev > local/seen") == 0
+        seen = await asyncio.to_thread(Path(task.dir.local, "seen").read_text)
+        assert [line.strip() for line in seen.splitlines()[2:]] == ["lo"]
+
+    try:
+        with_a_task(tmp_path, work, user=user)
+    finally:
+        remove_namespace(path)
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +117,3 @@ def assert_no_traces(alloc_id: str) -> None:
             return
         subprocess.run(["sleep", "0.05"], check=True)
     assert traces(alloc_id) == []
-
-
-def eventually(read: Callable[[], str], part: str) -> str:
-    """What is read, once it holds `part`."""
-    for _ in range(200):
-        if part in (text := read()):
-            return text
-        subprocess.run(["sleep", "0.05"], check=True)
-    raise TimeoutError(read())

@@ -16,7 +16,6 @@ from tests.agent.network.network_jobs import (
     SUBNET,
     a_job,
     assert_no_traces,
-    eventually,
     fetch,
     host_address,
     output,
@@ -169,31 +168,6 @@ def test_a_service_is_found_at_the_address_of_its_network(agent: RealAgent) -> N
 
     assert (service["Address"], service["Port"]) == (alloc["NetworkStatus"]["Address"], 8080)
     stop(agent, "served", alloc["ID"])
-
-
-@pytest.mark.parametrize("driver", ["raw_exec", "exec"])
-def test_commands_beside_a_task_are_in_its_network(agent: RealAgent, driver: str) -> None:
-    """A script that runs when a template changes sees the interfaces that its task sees."""
-    job = a_job(f"beside-{driver}", "exec sleep 1000", driver=driver, network={"Mode": "none"})
-    job["TaskGroups"][0]["Tasks"][0]["Templates"] = [
-        {
-            "EmbeddedTmpl": "x",
-            "DestPath": "local/x",
-            "ChangeMode": "script",
-            "ChangeScript": {
-                "Command": "/bin/sh",
-                "Args": ["-c", 'cut -d: -f1 /proc/net/dev > "$NOMAD_ALLOC_DIR/data/seen"'],
-                "Timeout": 5 * 10**9,
-            },
-            "Once": False,
-        }
-    ]
-    alloc = run(agent, job)
-    path = f"/v1/client/fs/cat/{alloc['ID']}?path=alloc/data/seen"
-    seen = eventually(lambda: agent.call("GET", path).text, "face")
-
-    assert [line.strip() for line in seen.splitlines()[2:]] == ["lo"]
-    stop(agent, f"beside-{driver}", alloc["ID"])
 
 
 def test_a_plugin_that_fails_is_told(agent: RealAgent) -> None:
