@@ -137,3 +137,18 @@ def test_why_explains_jobs_allocations_and_evaluations(yurt: RealCommands) -> No
     assert 'It found no place for 1 allocation of group "g":' in evaluation.stdout
     assert "wanted 100000000)" in evaluation.stdout
     assert '"Verdict": "exhausted"' in yurt("why", "-json", eval_id).stdout
+
+
+@pytest.mark.parametrize("flags", [("-short",), ()], ids=["short", "full"])
+def test_examples_run_as_they_are(yurt: RealCommands, agent: RealAgent, flags: tuple[str, ...]) -> None:
+    assert yurt("job", "init", *flags).exit_code == 0
+    assert yurt("fmt", "-check", "example.nomad.hcl").stdout == ""
+    assert yurt("job", "validate", "example.nomad.hcl").exit_code == 0
+
+    assert yurt("run", "-detach", "example.nomad.hcl").exit_code == 0
+
+    agent.wait_for(
+        "/v1/job/example/allocations", lambda found: [alloc["ClientStatus"] for alloc in found] == ["running"]
+    )
+    again = yurt("job", "init", *flags)
+    assert (again.exit_code, "already exists" in again.stderr) == (1, True)

@@ -22,8 +22,8 @@ job "example" {
       driver = "raw_exec"
 
       config {
-        command = "/usr/bin/python3"
-        args    = ["-m", "http.server", "${NOMAD_PORT_http}"]
+        command = "/usr/bin/env"
+        args    = ["python3", "-m", "http.server", "${NOMAD_PORT_http}"]
       }
 
       resources {
@@ -90,8 +90,8 @@ job "example" {
       driver = "raw_exec"
 
       config {
-        command = "/usr/bin/python3"
-        args    = ["-m", "http.server", "${NOMAD_PORT_http}"]
+        command = "/usr/bin/env"
+        args    = ["python3", "-m", "http.server", "${NOMAD_PORT_http}"]
       }
 
       env {
@@ -113,6 +113,9 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
     """The flags of `job init`."""
 
     short: Annotated[bool, Flag("short", "Write the example without comments.")] = False
+    connect: Annotated[bool, Flag("connect", "Not offered: Yurt has no service mesh.", is_hidden=True)] = (
+        False
+    )
     template: Annotated[
         str, Flag("template", "Write a template that is stored as a variable instead.", "<name>")
     ] = ""
@@ -125,6 +128,10 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         raise UsageError("This command takes no arguments or one: <filename>")
     if options.list_templates:
         return _list(session)
+    if options.connect:
+        raise CommandError(
+            "There is no example with Consul Connect: Yurt has no service mesh. Leave -connect out."
+        )
     path = arguments[0] if arguments else DEFAULT_PATH
     text = SHORT_EXAMPLE if options.short else EXAMPLE
     if options.template:
@@ -158,6 +165,7 @@ COMMAND = Command(
     usage="[options] <filename>",
     description="""
         Creates an example job file that can be used as a starting point to customize further. If no
-        filename is given, the default of "example.nomad.hcl" will be used.
+        filename is given, the default of "example.nomad.hcl" will be used. Both examples, the short one and
+        the one with comments, run as they are on a development agent: 'yurt run example.nomad.hcl'.
     """,
 )
