@@ -36,6 +36,8 @@ class OidcProvider:
         self.claims: dict[str, Any] = {"groups": ["dev"], "team": "red"}
         self.user_info: dict[str, Any] = {"sub": SUBJECT, "email": "alice@example.com"}
         self.overridden: dict[str, Any] = {}
+        # By which clients are known that prove themselves with a signature.
+        self.client_key: Any = None
         self.fetched: list[str] = []
         self._codes: dict[str, dict[str, str]] = {}
 
@@ -102,7 +104,13 @@ class OidcProvider:
         form = {name: str(value) for name, value in (await request.post()).items()}
         wanted = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         begun = self._codes.pop(form["code"], None)
-        if request.headers.get("Authorization") != f"Basic {wanted}" or begun is None:
+        is_known = request.headers.get("Authorization") == f"Basic {wanted}"
+        if "client_assertion" in form:
+            told = jwt.decode(
+                form["client_assertion"], self.client_key, algorithms=["RS256"], audience=self.url
+            )
+            is_known = told["iss"] == told["sub"] == form["client_id"] == CLIENT_ID
+        if not is_known or begun is None:
             return web.json_response({"error": "invalid_client"}, status=401)
         if "code_challenge" in begun:
             digest = hashlib.sha256(form["code_verifier"].encode()).digest()

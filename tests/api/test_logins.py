@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives import serialization
 
 from tests.api.asgi import Reply
 from tests.api.guarded import TEAM, Guarded, guarded
@@ -261,6 +262,25 @@ async def test_somebody_logs_in_at_their_provider(provider: OidcProvider, pkce: 
     assert (token["Name"], token["Policies"]) == ("sso-red", ["dev"])
 
 
+@pytest.mark.parametrize("source", ["private_key", "nomad"])
+async def test_the_cluster_proves_itself_with_a_signature(provider: OidcProvider, source: str) -> None:
+    key = a_key("cluster")
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    pem = key.private_bytes(*form).decode()
+    assertion = {"KeySource": source, "PrivateKey": {"PemKey": pem, "KeyID": "c1"}}
+    api = await _oidc(provider, OIDCClientSecret="", OIDCClientAssertion=assertion)
+    if source == "nomad":
+        await api.server.keyring.rotate()
+        (public,) = api.server.context.keyring.public_keys()
+        provider.client_key = jwt.PyJWK.from_dict(public)
+    else:
+        provider.client_key = key.public_key()
+    shown = await api.ask(api.root, "GET", "/v1/acl/auth-method/sso")
+    assert "PRIVATE" not in shown.text
+    token = await _completed(api, await provider.sign_in((await _begun(api)).json["AuthURL"]))
+    assert token.json["Policies"] == ["dev"]
+
+
 async def test_what_is_told_of_the_user_counts_less_than_what_is_signed(provider: OidcProvider) -> None:
     provider.user_info |= {"groups": ["admins"], "team": "blue"}
     api = await _oidc(provider)
@@ -345,6 +365,11 @@ async def test_methods_are_for_their_own_kind_of_login(provider: OidcProvider) -
         {"JWKSURL": "https://x/keys", "SigningAlgs": ["HS256"]},
         {"JWKSURL": "https://x/keys", "SigningAlgs": ["none"]},
         {"JWKSURL": "https://x/keys", "ClockSkewLeeway": "long"},
+        {"JWKSURL": "https://x/keys", "OIDCClientAssertion": {"KeySource": "guess"}},
+        {
+            "JWKSURL": "https://x/keys",
+            "OIDCClientAssertion": {"KeySource": "private_key", "PrivateKey": {"PemKeyFile": "/etc/shadow"}},
+        },
     ],
 )
 async def test_methods_that_would_be_unsafe_are_refused(config: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Sequence
 
@@ -24,7 +25,8 @@ from yurt.model.alloc import Allocation, encode_task_states
 from yurt.model.wire import AllocID, NodeID
 
 NO_SERVERS = "No cluster leader"
-_SNAPSHOT = "/snapshot"
+# Exactly this route: what people ask for otherwise, servers have to allow first.
+_SNAPSHOT = re.compile(r"/v1/client/allocation/[^/]+/snapshot")
 
 
 class NodeDoor:
@@ -70,7 +72,7 @@ class NodeDoor:
             return
         call = Call(scope, receive, {})
         token = call.headers.get(RELAY_HEADER, "")
-        if is_relay_token(token, self._agent.secret_id) or call.url_path.endswith(_SNAPSHOT):
+        if is_relay_token(token, self._agent.secret_id) or _SNAPSHOT.fullmatch(call.url_path):
             await self._app(scope, receive, send)
             return
         await render(await self._ask_servers(call), call)(scope, receive, send)

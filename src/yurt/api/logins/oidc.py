@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -18,7 +19,7 @@ from yurt.api.logins.fetching import get_json, post_form
 from yurt.api.logins.key_sets import KeySets, Provider
 from yurt.api.logins.signed_tokens import key_id_of, verified_claims
 from yurt.clock import Clock
-from yurt.model.acl.auth_method import AuthMethod, AuthMethodConfig
+from yurt.model.acl.auth_method import OWN_KEY, PRIVATE_KEY, AuthMethod, AuthMethodConfig
 from yurt.model.times import SECOND_NS
 
 # How long somebody may take at their provider, and how many may be on their way there at once.
@@ -54,8 +55,9 @@ class Callback(msgspec.Struct, frozen=True, kw_only=True):
 class OidcLogins:
     """Logins that are on their way, by the nonce that their callers chose."""
 
-    def __init__(self, clock: Clock, keys: KeySets) -> None:
+    def __init__(self, clock: Clock, keys: KeySets, *, sign: Callable[[bytes], str]) -> None:
         self._clock = clock
+        self._sign = sign
         self._keys = keys
         self._requests: OrderedDict[str, _Request] = OrderedDict()
 
@@ -120,7 +122,7 @@ class OidcLogins:
             form["client_id"] = config.oidc_client_id
             form["client_assertion_type"] = _ASSERTION_TYPE
             form["client_assertion"] = client_assertion(
-                config, provider, now_s=self._clock.now_ns() // SECOND_NS
+                config, provider, now_s=self._clock.now_ns() // SECOND_NS, sign=self._sign
             )
         elif not config.oidc_client_secret:
             form["client_id"] = config.oidc_client_id
@@ -185,8 +187,13 @@ class OidcLogins:
         return self._clock.monotonic() - request.begun_at > REQUEST_LIFE_S
 
 
-def client_assertion(config: AuthMethodConfig, provider: Provider, *, now_s: int) -> str:
-    """A signed token by which the cluster proves itself to the provider. Raises LoginRefused."""
+def client_assertion(
+    config: AuthMethodConfig, provider: Provider, *, now_s: int, sign: Callable[[bytes], str]
+) -> str:
+    """A signed token by which the cluster proves itself to the provider. Raises LoginRefused.
+
+    `sign` signs claims with the cluster's own key, which providers find among its public keys.
+    """
     given = config.oidc_client_assertion or {}
     claims = {
         "iss": config.oidc_client_id,
@@ -197,21 +204,21 @@ def client_assertion(config: AuthMethodConfig, provider: Provider, *, now_s: int
         "nbf": now_s,
         "exp": now_s + ASSERTION_LIFE_S,
     }
+    if given.get("KeySource") == OWN_KEY:
+        return sign(msgspec.json.encode(claims))
     key = given.get("PrivateKey") or {}
     headers = dict(given.get("ExtraHeaders") or {})
     try:
-        if given.get("KeySource") == "private_key":
+        if given.get("KeySource") == PRIVATE_KEY:
             if key.get("KeyID"):
                 headers[key.get("KeyIDHeader") or "kid"] = key["KeyID"]
             return jwt.encode(claims, key.get("PemKey", ""), given.get("KeyAlgorithm") or "RS256", headers)
-        if given.get("KeySource") == "client_secret":
-            secret = given.get("ClientSecret") or config.oidc_client_secret
-            return jwt.encode(claims, secret, given.get("KeyAlgorithm") or "HS256", headers)
+        secret = given.get("ClientSecret") or config.oidc_client_secret
+        return jwt.encode(claims, secret, given.get("KeyAlgorithm") or "HS256", headers)
     except (jwt.PyJWTError, ValueError, TypeError):
         raise LoginRefused(
             "the method's OIDCClientAssertion cannot sign; check its key and algorithm"
         ) from None
-    raise LoginRefused("OIDCClientAssertion.KeySource must be private_key or client_secret")
 
 
 def _config(method: AuthMethod) -> AuthMethodConfig:

@@ -224,8 +224,13 @@ class AclAuthMethodHandlers:
 
 def _given(config: AuthMethodConfig | None) -> AuthMethodConfig | None:
     """A configuration as it is sent; whoever sends back what was shown means the secret to stay."""
-    if config is not None and config.oidc_client_secret == REDACTED:
-        return replace(config, oidc_client_secret="")
+    if config is None:
+        return None
+    if config.oidc_client_secret == REDACTED:
+        config = replace(config, oidc_client_secret="")
+    assertion = config.oidc_client_assertion or {}
+    if REDACTED in (assertion.get("ClientSecret"), (assertion.get("PrivateKey") or {}).get("PemKey")):
+        config = replace(config, oidc_client_assertion=None)
     return config
 
 

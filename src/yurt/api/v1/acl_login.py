@@ -71,7 +71,7 @@ class AclLoginHandlers:
     def __init__(self, deps: Deps) -> None:
         self._deps = deps
         self._keys = KeySets(deps.server.clock)
-        self._oidc = OidcLogins(deps.server.clock, self._keys)
+        self._oidc = OidcLogins(deps.server.clock, self._keys, sign=deps.server.context.keyring.sign)
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table; whoever wants to log in has no token yet."""

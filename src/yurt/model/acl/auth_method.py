@@ -33,6 +33,11 @@ SIGNING_ALGORITHMS = (
 
 _TOLD_ALGORITHMS = ", ".join(SIGNING_ALGORITHMS)
 
+# Whose key proves the cluster to a provider.
+OWN_KEY = "nomad"
+PRIVATE_KEY = "private_key"
+CLIENT_SECRET = "client_secret"  # noqa: S105 (what the API calls it)
+
 BIND_ROLE = "role"
 BIND_POLICY = "policy"
 BIND_MANAGEMENT = "management"
@@ -152,6 +157,10 @@ def _config_problems(method: AuthMethod) -> str | None:
         problems.append(
             "JWT auth method requires either OIDCDiscoveryURL, or JWKS URL, or JWTValidationPubKeys set"
         )
+    if config.oidc_client_assertion is not None:
+        wrong = _assertion_problem(config.oidc_client_assertion)
+        if wrong:
+            problems.append(f"invalid OIDCClientAssertion: {wrong}")
     for algorithm in config.signing_algs or ():
         if algorithm not in SIGNING_ALGORITHMS:
             problems.append(f"unsupported signing algorithm {algorithm}; use one of {_TOLD_ALGORITHMS}")
@@ -159,6 +168,16 @@ def _config_problems(method: AuthMethod) -> str | None:
         if not _is_duration(getattr(config, name)):
             problems.append(f"{wire_name(name)} is no duration; write it like 30s or 1m30s")
     return multi_error_text(problems) if problems else None
+
+
+def _assertion_problem(assertion: dict[str, Any]) -> str:
+    source = assertion.get("KeySource")
+    if source not in (OWN_KEY, PRIVATE_KEY, CLIENT_SECRET):
+        return f"KeySource must be {OWN_KEY}, {PRIVATE_KEY} or {CLIENT_SECRET}"
+    key = assertion.get("PrivateKey")
+    if source == PRIVATE_KEY and not (isinstance(key, dict) and key.get("PemKey")):
+        return "PrivateKey.PemKey must hold the key; files are not read"
+    return ""
 
 
 def _is_duration(text: str) -> bool:
