@@ -29,7 +29,7 @@ from yurt.api.internal.rpc_app import RpcApp
 from yurt.api.routes import RouteTable
 from yurt.api.simple.app import SimpleApp
 from yurt.api.simple.table import simple_routes
-from yurt.api.task_api import TaskApiApp, TaskApiDoor
+from yurt.api.task_api import TaskApiApp, TaskApiDoor, TaskRelay
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
@@ -149,8 +149,8 @@ class _Agent:
                 )
                 self._http = HttpServer(app, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
+                for_tasks = TaskApiApp(app, server.authority, server.identities)
                 if node_agent is not None:
-                    for_tasks = TaskApiApp(app, server.authority, server.identities)
                     node_agent.serve_tasks(lambda: TaskApiDoor(for_tasks))
                 duties += self._serve_simple(
                     parts, simple_routes(deps), config.simple_api.port, SERVER_SETTING
@@ -160,12 +160,14 @@ class _Agent:
                         rpc_routes(server.nodes, server.fleets, server.introductions, callers=self._callers)
                     ),
                     app,
+                    tasks=for_tasks,
                     callers=self._callers,
                 )
                 self._rpc = HttpServer(rpc, rpc_sockets, tls=self._tls.rpc, limits=rpc_limits(config))
                 duties.append(self._rpc.serve(self._stop, STOP_GRACE_S))
             elif node_agent is not None and http_sockets:
                 door = self._door(node_agent)
+                node_agent.serve_tasks(lambda: TaskApiDoor(TaskRelay(door)))
                 self._http = HttpServer(door, http_sockets, tls=self._tls.http, limits=http_limits(config))
                 duties.append(self._http.serve(self._stop, STOP_GRACE_S))
             if node_agent is not None:

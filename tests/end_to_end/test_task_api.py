@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import os
-import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,26 +10,11 @@ from typing import Any
 import pytest
 
 from tests.support.real_agent import RealAgent, running_agent
+from tests.support.task_api import call_as_task
 
 ACL = "acl {\n  enabled = true\n}\n"
 ROOT = "aaaaaaaa-0000-4000-8000-00000000000f"
 TELL = 'printf %s "$NOMAD_TOKEN" > local/.token && mv local/.token local/token && exec sleep 600'
-
-
-class UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket, whose path may be longer than the address of one."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=30)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        directory = os.open(self._path.parent, os.O_PATH)
-        try:
-            self.sock.connect(f"/proc/self/fd/{directory}/{self._path.name}")
-        finally:
-            os.close(directory)
 
 
 @pytest.fixture(scope="module")
@@ -70,19 +52,6 @@ def _has_token(files: list[dict[str, Any]]) -> bool:
     return any(one["Name"] == "token" for one in files)
 
 
-def call(
-    task_dir: Path, path: str, *, token: str = "", method: str = "GET", body: str = ""
-) -> tuple[int, str]:
-    connection = UnixConnection(task_dir / "secrets/api.sock")
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    connection.request(method, path, body or None, {**headers, "Accept-Encoding": "gzip"})
-    answer = connection.getresponse()
-    assert answer.getheader("Content-Encoding") is None
-    text = answer.read().decode()
-    connection.close()
-    return answer.status, text
-
-
 @pytest.mark.parametrize(
     ("token", "answer"),
     [
@@ -93,7 +62,7 @@ def call(
     ],
 )
 def test_nobody_gets_in_without_a_good_token(task_dir: Path, token: str, answer: tuple[int, str]) -> None:
-    assert call(task_dir, "/v1/status/leader", token=token) == answer
+    assert call_as_task(task_dir, "/v1/status/leader", token=token) == answer
 
 
 @pytest.mark.parametrize(
@@ -114,13 +83,13 @@ def test_nobody_gets_in_without_a_good_token(task_dir: Path, token: str, answer:
 def test_a_task_may_do_what_its_identity_allows(task_dir: Path, method: str, path: str, status: int) -> None:
     token = (task_dir / "local/token").read_text()
     body = '{"Items": {"a": "b"}}' if method == "PUT" else ""
-    found, text = call(task_dir, path, token=token, method=method, body=body)
+    found, text = call_as_task(task_dir, path, token=token, method=method, body=body)
     assert found == status, text
 
 
 def test_lists_show_a_task_its_own_variables_only(task_dir: Path) -> None:
     token = (task_dir / "local/token").read_text()
-    status, text = call(task_dir, "/v1/vars", token=token)
+    status, text = call_as_task(task_dir, "/v1/vars", token=token)
     assert status == 200
     assert "nomad/jobs/caller/g/t" in text
     assert "other" not in text

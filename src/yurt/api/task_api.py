@@ -20,6 +20,8 @@ from yurt.server.identities import Identities
 JWT_DOTS = 2
 # What the audit log and the limits call the other end.
 CLIENT = ("task-api", 0)
+# What nodes send along with calls of their tasks.
+TASK_HEADER = b"x-yurt-task-api"
 
 UNAUTHORIZED = (401, "Unauthorized")
 FORBIDDEN = (403, "Forbidden")
@@ -42,7 +44,7 @@ class TaskApiApp:
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1008, "reason": refusal[1]})
                 return
-            await PlainTextResponse(refusal[1], status_code=refusal[0])(scope, receive, send)
+            await _text(refusal)(scope, receive, send)
             return
         # Both ends are on one machine: compressing would only cost.
         kept = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
@@ -61,6 +63,36 @@ class TaskApiApp:
             return UNREADABLE
         now = self._identities.now()
         return None if self._identities.verify(secret, now) is not None else FORBIDDEN
+
+
+class TaskRelay:
+    """The API for tasks of a node without a server: servers are asked, and told that a task asks."""
+
+    def __init__(self, door: ASGIApp) -> None:
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand one request on, if it has a token; whether that is good is the servers' to say."""
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008, "reason": "not served on this node"})
+            return
+        if not token_of(Headers(scope=scope)):
+            await _text(UNAUTHORIZED)(scope, receive, send)
+            return
+        kept = [
+            (name, value) for name, value in scope["headers"] if name not in (b"accept-encoding", TASK_HEADER)
+        ]
+        headers = [*kept, (TASK_HEADER, b"true")]
+        await self._door({**scope, "headers": headers, "client": CLIENT}, receive, send)
+
+
+def is_from_task(scope: Scope) -> bool:
+    """Whether a node says that a task of its own asks. Saying so only ever makes us stricter."""
+    return any(name == TASK_HEADER for name, _ in scope["headers"])
+
+
+def _text(refusal: tuple[int, str]) -> PlainTextResponse:
+    return PlainTextResponse(refusal[1], status_code=refusal[0])
 
 
 class TaskApiDoor:
