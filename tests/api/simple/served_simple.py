@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from starlette.types import Receive, Scope, Send
+
 from tests.api.asgi import Reply, request
 from yurt.api.deps import AgentInfo, Deps
 from yurt.api.simple.app import SimpleApp
@@ -27,6 +29,13 @@ REGISTRATION: dict[str, Any] = {
 HEARTBEAT: dict[str, Any] = {"node_id": "node-1", "resources": AMOUNTS, "healthy": True, "timestamp": 1.0}
 
 
+class _OnLoopback(SimpleApp):
+    """The application as it is reached on the loopback address."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await super().__call__({**scope, "server": ("127.0.0.1", 8500)}, receive, send)
+
+
 class ServedSimple:
     """A server behind the simple API."""
 
@@ -43,7 +52,7 @@ class ServedSimple:
             pid=1,
         )
         self.deps = Deps(server, None, info, Random(1))
-        self._app = SimpleApp(simple_routes(self.deps), **app)
+        self._app = _OnLoopback(simple_routes(self.deps), **app)
 
     async def call(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None

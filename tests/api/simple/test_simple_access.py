@@ -138,3 +138,13 @@ async def test_a_page_of_the_api_itself_is_no_stranger() -> None:
     served = await served_simple()
     headers = {"origin": "http://127.0.0.1:8500"}
     assert (await served.call("POST", "/jobs", JOB, headers=headers)).status == 200
+
+
+async def test_a_stranger_s_name_that_points_here_is_a_stranger() -> None:
+    served = await served_simple(open_reads=True)
+    headers = {"origin": "http://evil.example:8500", "host": "evil.example:8500"}
+    reply = await served.call("POST", "/jobs", JOB, headers={**headers, "sec-fetch-site": "same-origin"})
+    assert reply.status == 403
+    crossing = {"sec-fetch-site": "cross-site"}
+    assert (await served.call("POST", "/jobs", JOB, headers=crossing)).status == 403
+    assert list(served.server.state.jobs) == []

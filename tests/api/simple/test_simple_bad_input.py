@@ -85,6 +85,7 @@ JOBS: list[tuple[Any, str]] = [
     ({"task_groups": GROUPS, "type": 1}, "type: must be a text"),
     ({"task_groups": GROUPS, "priority": 0}, "priority"),
     ({"task_groups": GROUPS, "priority": "high"}, "priority"),
+    ({"task_groups": GROUPS, "priority": 101}, "priority"),
     ({"task_groups": GROUPS, "constraints": ["x"]}, "constraints: must be an object"),
     ({"task_groups": GROUPS, "constraints": {"region": {}}}, "constraints.region"),
     ({"task_groups": GROUPS, "job_id": 5}, "job_id: must be a text"),

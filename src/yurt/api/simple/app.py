@@ -12,6 +12,7 @@ from yurt.api.app import HttpApp
 from yurt.api.auditing import Auditor
 from yurt.api.call import Call
 from yurt.api.errors import status_of
+from yurt.api.origins import is_foreign_page
 from yurt.api.routes import Route, RouteTable
 from yurt.errors import YurtError
 from yurt.model.simple.fields import BadField
@@ -73,9 +74,9 @@ class SimpleApp(HttpApp):
 
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
         call = Call(scope, receive, {})
-        origin = call.headers.get("origin", "")
-        if not origin or origin == f"{scope.get('scheme', 'http')}://{call.headers.get('host', '')}":
+        if not is_foreign_page(call.headers, asked_at=call.asked_at):
             return await self._found_or_not(scope, receive)
+        origin = call.headers.get("origin", "")
         methods = self._methods(origin)
         wanted = call.headers.get("access-control-request-method", "")
         if call.method == "OPTIONS" and wanted:
@@ -87,9 +88,10 @@ class SimpleApp(HttpApp):
             response = await self._found_or_not(scope, receive)
         else:
             # A browser sends some requests without asking first; those of strange pages must do nothing.
-            text = f"pages of {origin} may not do this; add it to simple_api.allowed_origins"
+            pages = f"pages of {origin}" if origin else "pages of another site"
+            text = f"{pages} may not do this; add their origin to simple_api.allowed_origins"
             response = self._rendered(self.failure(FORBIDDEN, text), call)
-        if methods:
+        if methods and origin:
             response.headers["Access-Control-Allow-Origin"] = origin
         response.headers.append("Vary", "Origin")
         return response

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,8 +14,8 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import Route
 from yurt.api.simple.views import DEAD, job_status, job_view
-from yurt.api.v1.job_intake import Intake, JobIntake
-from yurt.api.v1.jobs import MAY_PURGE, MAY_REGISTER, MAY_STOP
+from yurt.api.v1.job_intake import Intake, JobIntake, check_mounts
+from yurt.api.v1.jobs import MAY_PURGE, MAY_REGISTER, MAY_STOP, submitter
 from yurt.model.job import Job, JobKey
 from yurt.model.simple.fields import Fields, read_document
 from yurt.model.simple.jobs import job_request
@@ -22,6 +23,7 @@ from yurt.model.wire import JobID
 from yurt.server.commands.job_templates import JobTemplateCommands
 from yurt.server.commands.jobs import JobRefused, JobRegistered
 
+JOBS_PER_SLICE = 50
 SUBMIT, STOP = needs.namespace(*MAY_REGISTER), needs.namespace(*MAY_STOP)
 
 
@@ -66,7 +68,11 @@ class JobHandlers:
         """GET /jobs."""
         state, sees = self._deps.state, call.sees()
         jobs = [job for job in state.jobs if sees(job.namespace)]
-        return Answer(body={"jobs": [job_view(state, job) for job in jobs], "count": len(jobs)})
+        views = []
+        for start in range(0, len(jobs), JOBS_PER_SLICE):
+            views += [job_view(state, job) for job in jobs[start : start + JOBS_PER_SLICE]]
+            await asyncio.sleep(0)  # a long list holds up nobody
+        return Answer(body={"jobs": views, "count": len(views)})
 
     async def read(self, call: Call) -> Answer:
         """GET /jobs/{job_id}."""
@@ -79,7 +85,7 @@ class JobHandlers:
         key = JobKey(call.namespace, JobID(job_id))
         if key in self._deps.state.jobs:
             raise HttpError(409, f'job_id: job "{job_id}" exists; change it with PUT /jobs/{job_id}')
-        job = self._stored(body, key)
+        job = self._stored(call, body, key)
         return self._answer(await self._deps.commands.jobs.register(job), "Job submitted successfully")
 
     async def update(self, call: Call) -> Answer:
@@ -90,7 +96,7 @@ class JobHandlers:
             raise body.bad("job_id", f'is not that of the path, "{job.id}"')
         if not body.has("type"):
             body = Fields({**body.value, "type": job.type})
-        fresh = self._stored(body, job.key)
+        fresh = self._stored(call, body, job.key)
         return self._answer(await self._deps.commands.jobs.register(fresh), "Job updated successfully")
 
     async def stop(self, call: Call) -> Answer:
@@ -127,10 +133,12 @@ class JobHandlers:
         given = {key: value for key, value in body.value.items() if value is not None}
         return Fields({"task_groups": template.task_groups, "constraints": template.constraints, **given})
 
-    def _stored(self, body: Fields, key: JobKey) -> Job:
-        """The job as it is stored. Raises BadField, JobRefused."""
+    def _stored(self, call: Call, body: Fields, key: JobKey) -> Job:
+        """The job as it is stored. Raises BadField, JobRefused, HttpError."""
         request = job_request(body, job_id=key.id, region=self._deps.info.region)
-        job = self._intake.stored_form(request, Intake(namespace=key.namespace))
+        intake = Intake(namespace=key.namespace, accessor_id=submitter(call))
+        job = self._intake.stored_form(request, intake)
+        check_mounts(call.permissions, job)
         errors = self._intake.errors(job)
         if errors is not None:
             raise JobRefused(" ".join(str(errors).split()))

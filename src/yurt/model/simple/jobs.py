@@ -12,8 +12,6 @@ from yurt.model.forms import JobForm
 from yurt.model.forms.job import TaskGroupForm
 from yurt.model.go_types import Folded
 from yurt.model.job import (
-    JOB_PRIORITY_DEFAULT,
-    JOB_PRIORITY_MAX,
     JOB_PRIORITY_MIN,
     JOB_TYPES,
     SERVICE,
@@ -25,6 +23,8 @@ from yurt.model.simple.spelling import wire_spelling
 from yurt.model.simple.tasks import TaskRequest, port_label, task_request
 
 COUNT_MAX = 1 << 31
+# No cluster allows more; most allow less, which is checked later.
+PRIORITY_MAX = 32766
 # What else a job may say, besides what stands in its groups.
 _JOB_EXTRAS = frozenset(("name", "datacenters", "node_pool", "meta", "update", "spreads", "affinities"))
 _GROUP_MEMBERS = frozenset(("name", "count", "constraints", "tasks"))
@@ -43,11 +43,10 @@ def job_request(job: Fields, *, job_id: str, region: str) -> Folded:
         **_folded(extras, JobForm, job),
         "ID": job_id,
         "Type": kind,
-        "Priority": job.whole(
-            "priority", JOB_PRIORITY_DEFAULT, least=JOB_PRIORITY_MIN, most=JOB_PRIORITY_MAX
-        ),
         "TaskGroups": group_requests(job),
     }
+    if job.has("priority"):
+        request["Priority"] = job.whole("priority", 0, least=JOB_PRIORITY_MIN, most=PRIORITY_MAX)
     rules = wanted_properties(job.fields_if_any("constraints"), region=region)
     if rules:
         request["Constraints"] = rules
