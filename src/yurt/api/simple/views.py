@@ -76,9 +76,10 @@ def job_status(state: State, job: Job) -> tuple[str, str]:
     if blocked:
         return BLOCKED, blocked
     evals = state.evals.of_job(job.key)
-    if evals and not state.evals.has_open(job.key) and any(group.count for group in job.task_groups):
-        return BLOCKED, "no node fits"
-    return PENDING, ""
+    if not evals or state.evals.has_open(job.key):
+        return PENDING, ""
+    is_empty = not any(group.count for group in job.task_groups)
+    return (COMPLETE, "") if is_empty else (BLOCKED, "no node fits")
 
 
 def blocked_reason(state: State, job: Job) -> str:

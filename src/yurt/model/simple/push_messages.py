@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
+from msgspec.structs import replace
 
 from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_FAILED, CLIENT_PENDING, CLIENT_RUNNING
 from yurt.model.push_nodes import NODE_ID_CHARS_MAX, endpoint_problem
@@ -48,10 +51,28 @@ class Registration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AllocSaid(msgspec.Struct, frozen=True, kw_only=True):
-    """What a push node says about one allocation; the status is empty if it is none that we know."""
+    """What a push node says about one allocation; the status is empty if it is none that we know.
+
+    `whole` is what holds of each task that it says nothing about.
+    """
 
     status: str
+    whole: TaskState
     tasks: dict[str, TaskState]
+
+    def states(self, names: Iterable[str]) -> dict[str, TaskState]:
+        """The states of tasks; times that are not said are those of the whole."""
+        return {name: self._state(self.tasks.get(name)) for name in names}
+
+    def _state(self, said: TaskState | None) -> TaskState:
+        if said is None:
+            return self.whole
+        is_over = said.state == TASK_DEAD
+        return replace(
+            said,
+            started_at=said.started_at or (self.whole.started_at if said.state != TASK_PENDING else None),
+            finished_at=said.finished_at or (self.whole.finished_at if is_over else None),
+        )
 
 
 class PushHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +125,8 @@ def _amounts(body: Fields) -> NodeAmounts:
 
 def _alloc(alloc: Fields) -> AllocSaid:
     tasks = {name: _task(task) for name, task in alloc.fields_if_any("tasks").members()}
-    return AllocSaid(status=_STATUSES.get(alloc.text("status"), ""), tasks=tasks)
+    status = _STATUSES.get(alloc.text("status"), "")
+    return AllocSaid(status=status, whole=_task(alloc), tasks=tasks)
 
 
 def _task(task: Fields) -> TaskState:

@@ -174,8 +174,7 @@ class PushNodes:
         if alloc.is_client_terminal or not words.status:
             return None
         group = alloc.job.group(alloc.task_group)
-        names = {task.name for task in group.tasks} if group is not None else set()
-        states = {name: state for name, state in words.tasks.items() if name in names}
+        states = words.states(task.name for task in group.tasks) if group is not None else {}
         health = self._health(alloc, words.status, now)
         update = AllocUpdate(
             id=alloc.id, client_status=words.status, task_states=states, deployment_status=health
