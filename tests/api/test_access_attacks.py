@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from tests.api.asgi import request
 from tests.api.guarded import JOB, OTHER, POOL, TEAM, Guarded, guarded, owned
+from yurt.api.v1.acl_policies import RESET_FILE
+from yurt.clock import SystemClock
 from yurt.model.acl.auth_method import AuthMethod, AuthMethodConfig
 from yurt.model.acl.token import MANAGEMENT
 from yurt.model.times import HOUR_NS
+from yurt.server.server import Server
+from yurt.server.settings import AclSettings, ServerSettings
 from yurt.state import acl_entries
 
 # As much as a policy can grant without management.
@@ -260,3 +266,22 @@ async def test_a_bearer_token_counts_like_the_other_header() -> None:
     api = await guarded()
     header = {"authorization": f"bEaReR  {api.root} and more"}
     assert (await request(api._app, "GET", "/v1/jobs", headers=header)).status == 200
+
+
+async def test_bootstrapping_anew_takes_the_servers_disk(tmp_path: Path) -> None:
+    settings = ServerSettings(name="s", data_dir=tmp_path, acl=AclSettings(is_enabled=True))
+    api = Guarded(await Server.open(settings, SystemClock(), Random(1)))
+    try:
+        first = await api.ask("", "PUT", "/v1/acl/bootstrap")
+        index = first.json["CreateIndex"]
+        (tmp_path / RESET_FILE).write_text(str(index + 1))
+        wrong = await api.ask("", "PUT", "/v1/acl/bootstrap")
+        assert wrong.text == f"Invalid bootstrap reset index (specified {index + 1}, reset index: {index})"
+        (tmp_path / RESET_FILE).write_text(f"{index}\n")
+        second = await api.ask("", "PUT", "/v1/acl/bootstrap")
+        assert second.json["SecretID"] != first.json["SecretID"]
+        # The file was for the bootstrap before, so it does not work twice.
+        third = await api.ask("", "PUT", "/v1/acl/bootstrap")
+        assert third.status == 400
+    finally:
+        await api.server.close()

@@ -17,6 +17,12 @@ COSTLY: frozenset[tuple[str, str]] = frozenset(
         (WRITE, "/v1/validate/job"),
         (WRITE, "/v1/job/{job_id}/plan"),
         (WRITE, "/v1/search/fuzzy"),
+        # Anybody may make these, and they check signatures or ask others.
+        (WRITE, "/v1/acl/bootstrap"),
+        (WRITE, "/v1/acl/login"),
+        (WRITE, "/v1/acl/oidc/auth-url"),
+        (WRITE, "/v1/acl/oidc/complete-auth"),
+        (WRITE, "/v1/acl/token/onetime/exchange"),
         (WRITE, "/v1/system/gc"),
         (WRITE, "/v1/system/reconcile/summaries"),
         (("GET", *WRITE), "/v1/operator/snapshot"),

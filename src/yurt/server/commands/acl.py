@@ -49,7 +49,10 @@ class AclCommands:
         )
         token = replace(token, hash=content_hash(token))
         known = self._acl.bootstrap_index
-        if known and reset_index and reset_index != known:
+        # Anybody may ask, so what cannot succeed must leave nothing in the log.
+        if known and not reset_index:
+            raise AclRefused(f"ACL bootstrap already done (reset index: {known})")
+        if known and reset_index != known:
             raise AclRefused(f"Invalid bootstrap reset index (specified {reset_index}, reset index: {known})")
         entry = acl_entries.BootstrapAcl(at=now, token=token, reset_index=reset_index)
         done = await self._context.committer.propose(entry)
