@@ -5,7 +5,17 @@ from typing import Any
 
 from yurt.sdk.client import Answer, Client
 from yurt.sdk.transport import path_segment
-from yurt.sdk.types.acl import AuthMethod, AuthUrl, BindingRule, IntroductionToken, Policy, Role, Token
+from yurt.sdk.types.acl import (
+    AuthMethod,
+    AuthUrl,
+    BindingRule,
+    ExchangedToken,
+    IntroductionToken,
+    OneTimeAnswer,
+    Policy,
+    Role,
+    Token,
+)
 
 Body = Mapping[str, Any]
 
@@ -145,3 +155,18 @@ def oidc_complete_auth(client: Client, request: Body) -> Answer[Token]:
 def create_introduction_token(client: Client, request: Body) -> Answer[IntroductionToken]:
     """Make a token that introduces a new node."""
     return client.put("/v1/acl/identity/client-introduction-token", IntroductionToken, body=request)
+
+
+def own_token(client: Client) -> Answer[Token]:
+    """Read the token that asks."""
+    return client.get("/v1/acl/token/self", Token)
+
+
+def create_one_time_token(client: Client) -> Answer[OneTimeAnswer]:
+    """Make a secret that can be exchanged once for the token that asks."""
+    return client.put("/v1/acl/token/onetime", OneTimeAnswer)
+
+
+def exchange_one_time_token(client: Client, secret: str) -> Answer[ExchangedToken]:
+    """Exchange a one-time secret for its token."""
+    return client.put("/v1/acl/token/onetime/exchange", ExchangedToken, body={"OneTimeSecretID": secret})

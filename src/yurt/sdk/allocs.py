@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 from yurt.sdk.client import Answer, Client
+from yurt.sdk.services import Registration
 from yurt.sdk.streams import ByteStream
 from yurt.sdk.transport import Param, path_segment
 from yurt.sdk.types.allocs import Alloc, AllocStub, AllocUsage, CheckResult, FileInfo, ScheduleState, Stopped
@@ -112,6 +113,32 @@ def data_of(stream: ByteStream) -> Iterator[bytes]:
     for frame in stream.frames():
         if frame.data:
             yield frame.data
+
+
+def services(client: Client, alloc_id: str) -> Answer[tuple[Registration, ...]]:
+    """List the registered services of an allocation."""
+    return client.get(f"/v1/allocation/{path_segment(alloc_id)}/services", tuple[Registration, ...])
+
+
+def health(client: Client, alloc_id: str) -> Answer[dict[str, CheckResult] | None]:
+    """Read the results of the service checks, as `checks` does, by way of the servers."""
+    path = f"/v1/allocation/{path_segment(alloc_id)}/checks"
+    return client.get(path, dict[str, CheckResult] | None)  # type: ignore[arg-type] # a union is no class
+
+
+def read_file(client: Client, alloc_id: str, path: str) -> bytes:
+    """Read a file of the allocation. What cannot be read gives the text that says why, as the API does."""
+    return client.exchange("GET", _file_path(alloc_id, "cat"), path=path)[2]
+
+
+def read_file_part(client: Client, alloc_id: str, path: str, *, offset: int, limit: int = 0) -> bytes:
+    """Read a part of a file; a limit of 0 reads to its end."""
+    return client.exchange("GET", _file_path(alloc_id, "readat"), path=path, offset=offset, limit=limit)[2]
+
+
+def collect(client: Client, alloc_id: str) -> None:
+    """Have its node delete an allocation that is over."""
+    client.send("GET", _task_path(alloc_id, "gc"))
 
 
 def _task_path(alloc_id: str, action: str) -> str:

@@ -6,7 +6,7 @@ is run once to learn its request, which is then made without blocking the loop, 
 answer. So a function may do nothing but ask the client it is given.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Concatenate, ParamSpec, TypeVar
@@ -113,9 +113,9 @@ class AsyncClient:
     ) -> AsyncIterator[AsyncByteStream]:
         """Open an endless answer: `async with client.stream(allocs.stream_logs, …) as stream:`."""
         try:
-            with function(_Asking(self.settings, None, []), *args, **kwargs):
+            with function(RequestProbe(self.settings), *args, **kwargs):
                 raise AssertionError("a function that streams opens a stream first")
-        except _Needed as needed:
+        except RequestNeeded as needed:
             request = needed.request
         limits = aiohttp.ClientTimeout(
             total=None, sock_read=request.timeout_s or None, sock_connect=CONNECT_TIMEOUT_S
@@ -148,8 +148,8 @@ class AsyncClient:
         answers: list[HttpAnswer] = []
         while True:
             try:
-                return function(_Asking(self.settings, blocking, answers), *args, **kwargs)
-            except _Needed as needed:
+                return function(RequestProbe(self.settings, blocking, answers), *args, **kwargs)
+            except RequestNeeded as needed:
                 request = needed.request
             answers.append(await self._perform(request))
 
@@ -211,7 +211,7 @@ class _Connections:
             await self._session.close()
 
 
-class _Needed(BaseException):
+class RequestNeeded(BaseException):
     """A request whose answer a function needs to go on. No function of ours catches it."""
 
     def __init__(self, request: HttpRequest) -> None:
@@ -219,27 +219,27 @@ class _Needed(BaseException):
         self.request = request
 
 
-class _Asking(Client):
+class RequestProbe(Client):
     """A client that has the answers to its first requests, and asks for the next."""
 
     def __init__(
-        self, settings: ClientSettings, blocking: Blocking | None, answers: list[HttpAnswer]
+        self, settings: ClientSettings, blocking: Blocking | None = None, answers: Sequence[HttpAnswer] = ()
     ) -> None:
         self._setup(settings, Transport(settings), blocking=blocking)
         self._answers = iter(answers)
 
     def perform(self, request: HttpRequest) -> HttpAnswer:
-        """Give the next answer. Raises `_Needed` when there is none yet."""
+        """Give the next answer. Raises `RequestNeeded` when there is none yet."""
         answer = next(self._answers, None)
         if answer is None:
-            raise _Needed(request)
+            raise RequestNeeded(request)
         return answer
 
     @contextmanager
     def stream(
         self, path: str, /, *, idle_timeout_s: float | None = None, **params: Param
     ) -> Iterator[ByteStream]:
-        """Give the whole of an answer that ends. Raises `_Needed` when it is not there yet."""
+        """Give the whole of an answer that ends. Raises `RequestNeeded` when it is not there yet."""
         request = HttpRequest(
             method="GET", path=path, params=self.scope(params), timeout_s=idle_timeout_s or 0.0
         )

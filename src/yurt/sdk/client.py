@@ -128,6 +128,10 @@ class Client:
         """Like `put`, for the few routes that take POST only."""
         return self._call("POST", path, into, params=params, body=body)
 
+    def put_bytes(self, path: str, into: type[T], body: bytes, /, **params: Param) -> Answer[T]:
+        """Write bytes as they are, and decode the answer."""
+        return self._call("PUT", path, into, params=params, body=body)
+
     def delete(self, path: str, into: type[T], /, *, body: object = None, **params: Param) -> Answer[T]:
         """Delete, and decode the answer."""
         return self._call("DELETE", path, into, params=params, body=body)
@@ -252,7 +256,7 @@ class Client:
         body: object = None,
         timeout_s: float = ANSWER_TIMEOUT_S,
     ) -> HttpAnswer:
-        encoded = None if body is None else msgspec.json.encode(body)
+        encoded = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         request = HttpRequest(
             method=method,
             path=path,

@@ -52,5 +52,17 @@ def unblock(client: Client, deployment_id: str) -> Answer[DeploymentChanged]:
     )
 
 
+def set_health(
+    client: Client, deployment_id: str, *, healthy: Sequence[str] = (), unhealthy: Sequence[str] = ()
+) -> Answer[DeploymentChanged]:
+    """Say which allocations of a deployment are healthy, and which are not."""
+    body = {
+        "DeploymentID": deployment_id,
+        "HealthyAllocationIDs": list(healthy),
+        "UnhealthyAllocationIDs": list(unhealthy),
+    }
+    return client.put(_path("allocation-health/", deployment_id), DeploymentChanged, body=body)
+
+
 def _path(action: str, deployment_id: str) -> str:
     return f"/v1/deployment/{action}{path_segment(deployment_id)}"

@@ -1,9 +1,10 @@
 """Calls about jobs. Job bodies are objects in the API's own form, as the job file parser gives them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yurt.sdk.client import Answer, Client
+from yurt.sdk.services import Registration
 from yurt.sdk.transport import Param, path_segment
 from yurt.sdk.types.allocs import AllocStub
 from yurt.sdk.types.deployments import Deployment
@@ -12,6 +13,7 @@ from yurt.sdk.types.jobs import (
     Action,
     Dispatched,
     Job,
+    JobStatus,
     JobStub,
     JobSummary,
     Planned,
@@ -169,6 +171,47 @@ def tag_version(client: Client, job_id: str, name: str, request: JobBody) -> Non
 def untag_version(client: Client, job_id: str, name: str) -> None:
     """Take a version's name away."""
     client.send("DELETE", _path(job_id, f"versions/{path_segment(name)}/tag"))
+
+
+def parse(client: Client, text: str, *, variables: str = "", canonicalize: bool = False) -> Answer[JobBody]:
+    """Have the server read a job file; the answer is the job in the API's own form."""
+    body = {"JobHCL": text, "Variables": variables, "Canonicalize": canonicalize}
+    return client.put("/v1/jobs/parse", dict[str, Any], body=body)
+
+
+def statuses(client: Client, /, **params: Param) -> Answer[tuple[JobStatus, ...]]:
+    """List jobs with their allocations; `filter`, paging, `reverse` and `include_children` may be given."""
+    return client.get("/v1/jobs/statuses", tuple[JobStatus, ...], **params)
+
+
+def statuses_of(client: Client, jobs: Sequence[tuple[str, str]]) -> Answer[tuple[JobStatus, ...]]:
+    """List some jobs with their allocations; each is named by its namespace and id."""
+    body = {"Jobs": [{"Namespace": namespace, "ID": job_id} for namespace, job_id in jobs]}
+    return client.post("/v1/jobs/statuses", tuple[JobStatus, ...], body=body)
+
+
+def services(client: Client, job_id: str) -> Answer[tuple[Registration, ...]]:
+    """List the registered services of a job."""
+    return client.get(_path(job_id, "services"), tuple[Registration, ...])
+
+
+def update(client: Client, job: JobBody) -> Answer[Registered]:
+    """Register a job under the path of its id, which must not be empty."""
+    return client.put(_path(str(job["ID"])), Registered, body={"Job": job})
+
+
+def dispatch_payload(
+    client: Client, job_id: str, payload: bytes, *, idempotency_token: str = ""
+) -> Answer[Dispatched]:
+    """Start an instance of a parameterized job with bytes as its payload."""
+    path = _path(job_id, "dispatch/payload")
+    return client.put_bytes(path, Dispatched, payload, idempotency_token=idempotency_token)
+
+
+def set_stable(client: Client, job_id: str, version: int, *, stable: bool) -> None:
+    """Mark a version as one to fall back to, or not."""
+    body = {"JobID": job_id, "JobVersion": version, "Stable": stable}
+    client.send("PUT", _path(job_id, "stable"), body=body)
 
 
 def _path(job_id: str, action: str = "") -> str:

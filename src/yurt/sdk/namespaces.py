@@ -56,3 +56,8 @@ def write(client: Client, namespace: Mapping[str, Any]) -> None:
 def delete(client: Client, name: str) -> None:
     """Delete a namespace."""
     client.send("DELETE", f"/v1/namespace/{path_segment(name)}")
+
+
+def replace(client: Client, name: str, namespace: Mapping[str, Any]) -> None:
+    """Create or replace the namespace of that name, which the body must have, too."""
+    client.send("PUT", f"/v1/namespace/{path_segment(name)}", body=namespace)

@@ -55,3 +55,8 @@ def nodes(client: Client, /, name: str, **params: Param) -> Answer[tuple[NodeStu
 def jobs(client: Client, /, name: str, **params: Param) -> Answer[tuple[JobStub, ...]]:
     """List the jobs of a pool; `filter` and paging may be given."""
     return client.get(f"/v1/node/pool/{path_segment(name)}/jobs", tuple[JobStub, ...], **params)
+
+
+def replace(client: Client, name: str, pool: Mapping[str, Any]) -> None:
+    """Create or replace the pool of that name, which the body must have, too."""
+    client.send("PUT", f"/v1/node/pool/{path_segment(name)}", body=pool)

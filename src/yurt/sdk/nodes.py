@@ -80,5 +80,20 @@ def renew_identity(client: Client, node_id: str) -> None:
     client.send("PUT", "/v1/client/identity/renew", body={"NodeID": node_id}, node_id=node_id)
 
 
+def evaluate(client: Client, node_id: str) -> Answer[NodeChanged]:
+    """Have every job of a node looked at again."""
+    return client.put(_path(node_id, "evaluate"), NodeChanged)
+
+
+def purge(client: Client, node_id: str) -> Answer[NodeChanged]:
+    """Forget a node; one that is alive registers again."""
+    return client.put(_path(node_id, "purge"), NodeChanged)
+
+
+def collect(client: Client, node_id: str = "") -> None:
+    """Have a node delete all its allocations that are over; an empty id means the agent that is asked."""
+    client.send("GET", "/v1/client/gc", node_id=node_id)
+
+
 def _path(node_id: str, action: str = "") -> str:
     return f"/v1/node/{path_segment(node_id)}" + (f"/{action}" if action else "")

@@ -179,3 +179,13 @@ def collect_garbage(client: Client) -> None:
 def reconcile_summaries(client: Client) -> None:
     """Count the allocations of all jobs anew."""
     client.send("PUT", "/v1/system/reconcile/summaries")
+
+
+def upgrade_check(client: Client, check: str = "vault-workload-identity") -> Answer[dict[str, Any]]:
+    """Say what keeps the cluster from an upgrade."""
+    return client.get(f"/v1/operator/upgrade-check/{path_segment(check)}", dict[str, Any])
+
+
+def license_status(client: Client) -> int:
+    """Read the licence: status 204, for none is needed."""
+    return client.exchange("GET", "/v1/operator/license")[0]

@@ -80,3 +80,13 @@ def write(client: Client, quota: Mapping[str, Any]) -> None:
 def delete(client: Client, name: str) -> None:
     """Delete a quota."""
     client.send("DELETE", f"/v1/quota/{path_segment(name)}")
+
+
+def usages(client: Client, prefix: str = "") -> Answer[tuple[Usage, ...]]:
+    """List what is used of all quotas."""
+    return client.get("/v1/quota-usages", tuple[Usage, ...], prefix=prefix)
+
+
+def replace(client: Client, name: str, quota: Mapping[str, Any]) -> None:
+    """Create or replace the quota of that name, which the body must have, too."""
+    client.send("PUT", f"/v1/quota/{path_segment(name)}", body=quota)

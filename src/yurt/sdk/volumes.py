@@ -1,6 +1,6 @@
 """Calls about volumes and storage plugins."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yurt.sdk.client import Answer, Client
@@ -169,3 +169,18 @@ def list_claims(client: Client, /, **params: Param) -> Answer[tuple[Claim, ...]]
 def delete_claim(client: Client, claim_id: str) -> None:
     """Delete a sticky claim."""
     client.send("DELETE", f"/v1/volumes/claim/{path_segment(claim_id)}")
+
+
+def register_csi_volumes(client: Client, volumes: Sequence[Mapping[str, Any]]) -> None:
+    """Register storage that is there already, several volumes at once."""
+    client.send("PUT", "/v1/volumes", body={"Volumes": list(volumes)})
+
+
+def list_external(client: Client, plugin_id: str, /, **params: Param) -> Answer[dict[str, Any]]:
+    """Ask a storage plugin for its volumes."""
+    return client.get("/v1/volumes/external", dict[str, Any], plugin_id=plugin_id, **params)
+
+
+def list_snapshots(client: Client, plugin_id: str, /, **params: Param) -> Answer[dict[str, Any]]:
+    """Ask a storage plugin for its snapshots."""
+    return client.get("/v1/volumes/snapshot", dict[str, Any], plugin_id=plugin_id, **params)

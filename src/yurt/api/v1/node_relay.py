@@ -31,13 +31,12 @@ class NodeRelay:
 
     def routes(self, routes: Iterable[Route]) -> tuple[Route, ...]:
         """The same routes, that serve other nodes, too."""
-        return tuple(
-            replace(
-                route,
-                handlers={method: self._reaching(handler) for method, handler in route.handlers.items()},
-            )
-            for route in routes
-        )
+        return tuple(replace(route, handlers=self._handlers(route)) for route in routes)
+
+    def _handlers(self, route: Route) -> dict[str, Handler]:
+        # Methods with the same handler go on having the same: that is how they are known to be alike.
+        reaching = {handler: self._reaching(handler) for handler in set(route.handlers.values())}
+        return {method: reaching[handler] for method, handler in route.handlers.items()}
 
     def _reaching(self, handler: Handler) -> Handler:
         async def handle(call: Call) -> Answer:

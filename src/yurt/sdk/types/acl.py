@@ -128,3 +128,23 @@ class AuthUrl(Record, frozen=True):
     """The page of an identity provider where somebody logs in."""
 
     auth_url: str = msgspec.field(name="AuthURL", default="")
+
+
+class OneTimeToken(Record, frozen=True):
+    """A secret that can be exchanged once."""
+
+    one_time_secret_id: str = ""
+    accessor_id: str = ""
+    expires_at: str = ""
+
+
+class OneTimeAnswer(Record, frozen=True):
+    """The answer to making a one-time secret."""
+
+    one_time_token: OneTimeToken = OneTimeToken()
+
+
+class ExchangedToken(Record, frozen=True):
+    """The answer to exchanging a one-time secret."""
+
+    token: Token = Token()

@@ -233,3 +233,35 @@ class ScaleStatus(Record, frozen=True):
 
     job_id: str = ""
     task_groups: dict[str, GroupScale] = {}
+
+
+class JobStatusAlloc(Record, frozen=True):
+    """An allocation among those of a job."""
+
+    id: str = ""
+    group: str = ""
+    client_status: str = ""
+    node_id: str = ""
+    job_version: int = 0
+    has_paused_task: bool = False
+
+
+class JobStatus(Record, frozen=True):
+    """A job with its allocations."""
+
+    id: str = ""
+    namespace: str = ""
+    name: str = ""
+    type: str = ""
+    node_pool: str = ""
+    datacenters: tuple[str, ...] = ()
+    priority: int = 0
+    version: int = 0
+    submit_time: int = 0
+    modify_index: int = 0
+    allocs: tuple[JobStatusAlloc, ...] = ()
+    group_count_sum: int = 0
+    child_statuses: tuple[str, ...] = ()
+    parent_id: str = ""
+    stop: bool = False
+    status: str = ""
