@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command_line import CommandLine
 from tests.cli.real_commands import RealCommands
 from tests.support.real_agent import RealAgent, running_agent
-from yurt.cli.registry import COMMANDS
+from yurt.cli.registry import COMMANDS, NOT_OFFERED
 
 WEB = """
 job "web" {
@@ -129,8 +129,8 @@ ROWS = (
     Row("job eval", "-detach web", shows="Created eval ID"),
     Row("job scale", "web 2", shows="finished with status"),
     Row("job scaling-events", "web", shows="PrevCount"),
-    Row("job revert", "-detach web 0", shows="Evaluation ID"),
-    Row("job promote", "-detach web", shows="Evaluation ID"),
+    Row("job revert", "web 0", shows="successful"),
+    Row("job promote", "-detach web", exit_code=1, shows="can't promote"),
     Row("job restart", "-on-error fail web", shows="Finished job restart"),
     Row("job action", "-job web -group g -task t hi", shows="action says hi"),
     Row("action", "-job web -alloc {alloc} -task t hi", shows="action says hi"),
@@ -285,6 +285,18 @@ ROWS = (
     Row("operator gossip keyring remove", "k", exit_code=1),
     Row("operator snapshot save", "state.snap", shows="state.snap"),
     Row("operator snapshot inspect", "state.snap", shows="Total"),
+    Row("operator debug", "-duration 0s -event-topic Job", shows="Created debug archive: nomad-debug-"),
+    Row("operator raft info", "{data}", shows="Last Index"),
+    Row("operator raft logs", "{data}", shows='"Index": 1'),
+    Row("operator client-state", "{data}", exit_code=1, shows="stop the agent that uses it"),
+    Row("monitor export", exit_code=1, shows="Either -service-name or -on-disk must be set"),
+    Row("quota init", "quota.hcl", shows="quota.hcl"),
+    Row("quota apply", "quota.hcl", shows="default-quota"),
+    Row("quota list", shows="default-quota"),
+    Row("quota status", "default-quota", shows="Quota Limits"),
+    Row("quota inspect", "default-quota", shows='"Name": "default-quota"'),
+    Row("quota delete", "default-quota", shows="default-quota"),
+    *(Row(path, exit_code=1, shows="Yurt does not offer this command") for path in NOT_OFFERED),
     Row("system gc"),
     Row("system reconcile summaries"),
     Row("ui", exit_code=1, shows="serves no web UI"),
@@ -324,7 +336,7 @@ class _Ids:
         self._agent = agent
 
     def fill(self, text: str) -> str:
-        names = ("alloc", "eval", "deployment", "node", "service", "policy", "address")
+        names = ("alloc", "eval", "deployment", "node", "service", "policy", "address", "data")
         for name in names:
             if f"{{{name}" in text:
                 value = self._find(name)
@@ -334,6 +346,8 @@ class _Ids:
     def _find(self, name: str) -> str:
         if name == "address":
             return self._agent.address
+        if name == "data":
+            return str(self._agent.directory / "data")
         if name == "alloc":
             found = self._agent.wait_for(
                 "/v1/job/web/allocations",
@@ -367,6 +381,16 @@ def test_command(
 
     assert result.exit_code == row.exit_code, result.stdout + result.stderr
     assert ids.fill(row.shows) in result.stdout + result.stderr
+
+
+def test_the_state_of_a_stopped_agent_can_be_read(agent: RealAgent, directory: Path) -> None:
+    agent.kill()
+    try:
+        result = RealCommands(agent, directory)("operator", "client-state", str(agent.directory))
+    finally:
+        agent.start()
+    assert result.exit_code == 0, result.stderr
+    assert any("t" in alloc["Tasks"] for alloc in json.loads(result.stdout)["Allocations"].values())
 
 
 def test_every_command_is_exercised() -> None:

@@ -32,7 +32,7 @@ SECTIONS = (
     ("Set things up", ("context", "config", "tls", "fmt", "completion", "version")),
 )
 
-COMMANDS = (
+COMMANDS: tuple[Entry, ...] = (
     Entry("acl auth-method create", "acl_auth_method_create", "Create a new ACL auth method"),
     Entry("acl auth-method delete", "acl_auth_method_delete", "Delete an existing ACL auth method"),
     Entry("acl auth-method info", "acl_auth_method_info", "Fetch information on an existing ACL auth method"),
@@ -141,6 +141,7 @@ COMMANDS = (
     Entry("login", "login", "Log in using an auth method"),
     Entry("logs", "logs", "Stream the logs of a job's allocations, merged"),
     Entry("monitor", "monitor", "Stream logs from an agent"),
+    Entry("monitor export", "monitor_export", "Print what an agent has logged"),
     Entry("namespace apply", "namespace_apply", "Create or update a namespace"),
     Entry("namespace delete", "namespace_delete", "Delete a namespace"),
     Entry("namespace inspect", "namespace_inspect", "Inspect a namespace"),
@@ -177,13 +178,17 @@ COMMANDS = (
         "operator_autopilot_set_config",
         "Modify the current Autopilot configuration",
     ),
+    Entry("operator client-state", "operator_client_state", "Show what a stopped node agent remembers"),
+    Entry("operator debug", "operator_debug", "Build a debug archive"),
     Entry("operator gossip keyring generate", "operator_gossip_keyring_generate", "Generate a new key"),
     Entry("operator gossip keyring install", "operator_gossip_keyring_install", "Install a new key"),
     Entry("operator gossip keyring list", "operator_gossip_keyring_list", "List the installed keys"),
     Entry("operator gossip keyring remove", "operator_gossip_keyring_remove", "Remove a key"),
     Entry("operator gossip keyring use", "operator_gossip_keyring_use", "Change the key in use"),
     Entry("operator metrics", "operator_metrics", "Retrieve the agent's metrics"),
+    Entry("operator raft info", "operator_raft_info", "Describe the log in a stopped server's directory"),
     Entry("operator raft list-peers", "operator_raft_list_peers", "Display the current consensus peers"),
+    Entry("operator raft logs", "operator_raft_logs", "Print the log in a stopped server's directory"),
     Entry(
         "operator raft remove-peer",
         "operator_raft_remove_peer",
@@ -269,6 +274,25 @@ COMMANDS = (
     Entry("volume init", "volume_init", "Create an example volume specification file"),
     Entry("volume register", "volume_register", "Register an existing volume"),
     Entry("volume status", "volume_status", "Display status information about a volume"),
+)
+
+NOT_OFFERED = (
+    "license get",
+    "operator raft migrate-backend",
+    "operator utilization",
+    "recommendation apply",
+    "recommendation dismiss",
+    "recommendation info",
+    "recommendation list",
+    "sentinel apply",
+    "sentinel delete",
+    "sentinel list",
+    "sentinel read",
+    "setup consul",
+    "setup vault",
+)
+COMMANDS += tuple(
+    Entry(path, "not_offered", "Not offered by Yurt", is_hidden=True, is_plain=True) for path in NOT_OFFERED
 )
 
 GROUPS = {
