@@ -70,3 +70,21 @@ def test_a_task_waits_for_its_variable_and_is_restarted_when_it_changes(agent: R
     agent.start()
     answer = agent.call("GET", "/v1/var/nomad/jobs/reader")
     assert answer.json["Items"] == {"password": SECOND}
+
+
+def test_variables_come_back_with_an_archive(agent: RealAgent) -> None:
+    put(agent, FIRST)
+    archive = agent.connect()
+    archive.request("GET", "/v1/operator/snapshot")
+    saved = archive.getresponse().read()
+    archive.close()
+    assert FIRST.encode() not in saved
+    put(agent, SECOND)
+    assert agent.call("PUT", "/v1/operator/keyring/rotate").status == 200
+    restored = agent.call("PUT", "/v1/operator/snapshot", saved)
+    assert restored.status == 200, restored.text
+    assert agent.call("GET", "/v1/var/nomad/jobs/reader").json["Items"] == {"password": FIRST}
+    put(agent, SECOND)
+    agent.kill()
+    agent.start()
+    assert agent.call("GET", "/v1/var/nomad/jobs/reader").json["Items"] == {"password": SECOND}

@@ -96,7 +96,7 @@ class VariableCommands:
         problems = lock_problems(ttl, delay)
         if problems:
             raise VariableRefused(multi_error_text(problems))
-        lock = VariableLock(id=self._context.new_id(), ttl=ttl, lock_delay=delay)
+        lock = VariableLock(id=self._context.new_secret(), ttl=ttl, lock_delay=delay)
         variable = msgspec.structs.replace(self._encrypted(key, items or {}), lock=lock)
         return await self._propose(
             LockVariable(
