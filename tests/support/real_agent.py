@@ -62,7 +62,7 @@ class RealAgent:
         self._tls = tls
         # The ACL token that calls carry.
         self.token = ""
-        self.http_port, self.rpc_port, self.simple_port, self.simple_agent_port = _free_ports(4)
+        self.http_port, self.rpc_port, self.simple_port, self.simple_agent_port = free_ports(4)
         self._client = client
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: http.client.HTTPConnection | None = None
@@ -252,7 +252,8 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / 100
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Ports of the loopback address that nobody uses now."""
     with contextlib.ExitStack() as open_sockets:
         sockets = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
         for sock in sockets:
