@@ -16,6 +16,9 @@ Json: TypeAlias = Any
 NESTING_MAX = 250
 """How deep a body may nest; deeper ones are refused before they can exhaust the stack."""
 
+NUMBER_CHARS_MAX = 400
+"""How long a whole number may be; the largest that Go can read is shorter."""
+
 REQUEST_BODY_EMPTY = "Request body is empty"
 
 
@@ -50,13 +53,20 @@ def read_json(body: bytes) -> Json:
         return msgspec.json.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # good JSON, bad characters
         text = value.decode("utf-8", "replace")
-        return _without_surrogates(json.loads(text))
+        return _without_surrogates(json.loads(text, parse_int=_integer))
 
 
 def read_json_with_number_texts(body: bytes) -> Json:
     """Decode like `read_json`, with a NumberText for each number that is no plain integer."""
     text = body[: _end_of_value(body)].decode("utf-8", "replace")
-    return json.loads(text, parse_float=NumberText)
+    return json.loads(text, parse_float=NumberText, parse_int=_integer)
+
+
+def _integer(text: str) -> int:
+    """Read a whole number. Raises BadRequestBody for one that nothing could hold."""
+    if len(text) > NUMBER_CHARS_MAX:
+        raise BadRequestBody(f"a number of {len(text)} digits is too long")
+    return int(text)
 
 
 _BLANKS = re.compile(rb"[ \t\r\n]*")
