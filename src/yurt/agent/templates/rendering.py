@@ -11,7 +11,9 @@ from yurt.agent.templates.functions.environment import TaskFunctions
 from yurt.agent.templates.functions.nomad import ClusterFunctions
 from yurt.agent.templates.functions.registry import NAMES, functions_for
 from yurt.agent.templates.language import ParsedTemplate, TemplateFailed, execute, parse_template
+from yurt.agent.templates.language.errors import ExecutionFailed
 from yurt.agent.templates.language.tokens import Delimiters
+from yurt.agent.templates.secrets import without_values
 from yurt.agent.templates.sources import Known, Query, Wanted
 from yurt.model.wire import Nanoseconds
 
@@ -51,7 +53,7 @@ def render(
     now: Nanoseconds,
     missing_key_fails: bool = False,
 ) -> Rendered:
-    """Render a template of `read_template`. Raises ExecutionFailed.
+    """Render a template of `read_template`. Raises ExecutionFailed, which tells no value that was read.
 
     An error counts only once nothing is missing: before, it may come from what is not there yet.
     """
@@ -62,8 +64,9 @@ def render(
     functions = functions_for(task, cluster, consul, denied=context.denied_functions)
     try:
         text = execute(template, functions=functions, missing_key_fails=missing_key_fails)
-    except TemplateFailed:
+    except TemplateFailed as error:
         if not wanted.missing:
-            raise
+            given = (known[query] for query in wanted.used)
+            raise ExecutionFailed(without_values(str(error), given)) from error
         text = ""
     return Rendered(text=text, used=frozenset(wanted.used), missing=tuple(sorted(wanted.missing)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 
 from yurt.model.client_protocol import AllocsUpdated, Heartbeat, RegisterNode
 from yurt.model.fleet_protocol import (
@@ -54,8 +53,8 @@ class FleetCommands:
 
     async def join(self, request: JoinFleet) -> FleetJoined:
         """Register nodes, as each alone would, and remember that they share a process."""
-        # Drawn from the machine's entropy, for it is what the fleet proves itself with from here on.
-        fleet_id = request.fleet_id or str(uuid.uuid4())
+        # A secret, for it is what the fleet proves itself with from here on.
+        fleet_id = request.fleet_id or self._context.new_secret()
         for start in range(0, len(request.nodes), REGISTRATIONS_AT_ONCE):
             part = request.nodes[start : start + REGISTRATIONS_AT_ONCE]
             await asyncio.gather(*(self._nodes.register(RegisterNode(node=node)) for node in part))
