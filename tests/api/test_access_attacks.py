@@ -85,10 +85,11 @@ async def test_the_cluster_is_bootstrapped_once() -> None:
     api = await guarded()
     first = await api.ask("", "PUT", "/v1/acl/bootstrap")
     assert first.json["Type"] == "management"
-    again = await api.ask(
-        "", "PUT", "/v1/acl/bootstrap", {"BootstrapSecret": api.server.context.new_secret()}
-    )
+    before = api.server.state.index
+    own = {"BootstrapSecret": api.server.context.new_secret()}
+    again = await api.ask("", "PUT", "/v1/acl/bootstrap", own)
     assert again.status == 400
+    assert api.server.state.index == before, "nobody can fill the log with it"
     assert again.text.startswith("ACL bootstrap already done (reset index: ")
 
 
@@ -285,3 +286,24 @@ async def test_bootstrapping_anew_takes_the_servers_disk(tmp_path: Path) -> None
         assert third.status == 400
     finally:
         await api.server.close()
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        {"AccessorID": "x", "SecretID": "y"},
+        {"SecretID": "11111111-0000-4000-8000-000000000001"},
+        {"AccessorID": "11111111-0000-4000-8000-000000000001"},
+        {
+            "AccessorID": "11111111-0000-4000-8000-000000000001",
+            "SecretID": "11111111-0000-4000-8000-000000000001",
+        },
+        {"AccessorID": "11111111-0000-4000-8000-000000000001", "SecretID": "of the root token"},
+    ],
+)
+async def test_ids_of_ones_own_are_uuids_that_nobody_has(ids: dict[str, str]) -> None:
+    api = await guarded()
+    if ids.get("SecretID") == "of the root token":
+        ids = {**ids, "SecretID": api.root}
+    body = {"Type": "client", "Policies": ["p"], **ids}
+    assert (await api.ask(api.root, "PUT", "/v1/acl/token", body)).status == 400

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from pathlib import Path
 
 from yurt.api import needs
@@ -28,6 +27,7 @@ from yurt.model.acl.caller import ANONYMOUS
 from yurt.model.acl.policy import AclPolicy, JobAcl
 from yurt.model.acl.rules import Rules
 from yurt.model.wire import Wire
+from yurt.server.commands.acl import is_uuid
 
 RESET_FILE = "acl-bootstrap-reset"
 RESET_BYTES_MAX = 64
@@ -103,7 +103,7 @@ class AclPolicyHandlers:
         if await call.body():
             form = await call.read(BootstrapForm)
         secret = form.bootstrap_secret
-        if secret and not _is_uuid(secret):
+        if secret and not is_uuid(secret):
             raise HttpError(400, "invalid acl token")
         with refusals():
             token = await self._deps.commands.acl.bootstrap(secret, reset_index=await self._reset_index())
@@ -192,13 +192,6 @@ def _name(call: Call) -> str:
     if not call.path["name"]:
         raise HttpError(400, "Missing Policy Name")
     return call.path["name"]
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False
 
 
 def _index_in(path: Path) -> int:

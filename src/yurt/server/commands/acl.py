@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 
 import msgspec
 from msgspec.structs import replace
@@ -108,6 +109,14 @@ class AclCommands:
     @property
     def _acl(self) -> Acl:
         return self._context.state.acl
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a text is a UUID as tokens have it, in lower case and with dashes."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def content_hash(value: AclToken | AclPolicy | AclRole) -> bytes:

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from yurt.model.acl.token import MANAGEMENT, AclToken, OneTimeToken, TokenLimits, token_problems
 from yurt.model.multi_error import multi_error_text
 from yurt.model.times import MINUTE_NS
-from yurt.server.commands.acl import AclRefused, content_hash
+from yurt.server.commands.acl import AclRefused, content_hash, is_uuid
 from yurt.server.context import ServerContext
 from yurt.state import acl_entries
-from yurt.state.acl import Acl
+from yurt.state.acl import Acl, secret_key
 
 ONE_TIME_LIFE = 10 * MINUTE_NS
 
@@ -91,11 +91,15 @@ class AclTokenCommands:
     def _check_own_ids(self, token: AclToken) -> None:
         if not (token.accessor_id and token.secret_id):
             raise AclRefused("a token that brings its own ids must bring both AccessorID and SecretID")
+        if not (is_uuid(token.accessor_id) and is_uuid(token.secret_id)):
+            raise AclRefused("AccessorID and SecretID must be UUIDs")
+        if token.accessor_id == token.secret_id:
+            raise AclRefused("AccessorID is no secret, so SecretID must be another UUID")
         if token.type == MANAGEMENT:
             raise AclRefused("a management token cannot bring its own AccessorID and SecretID")
         if token.accessor_id in self._acl.tokens:
             raise AclRefused(f"token {token.accessor_id} already exists")
-        if any(one.secret_id == token.secret_id for one in self._acl.tokens):
+        if self._acl.tokens.with_secret(secret_key(token.secret_id)) is not None:
             raise AclRefused("the SecretID is in use; choose another one")
 
     async def _store(self, token: AclToken, existing: AclToken | None, roles: Sequence[str]) -> AclToken:
