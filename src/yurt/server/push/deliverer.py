@@ -176,6 +176,11 @@ class Deliverer:
                 except LogWriteFailed as error:
                     logger.error("delivery.not_written", alloc_id=alloc_id, error=str(error))
                     is_done = False
+                except Exception:
+                    # One allocation's trouble is not the others'.
+                    logger.exception("delivery.failed", alloc_id=alloc_id, node_id=node.name)
+                    care.attempts += 1
+                    is_done = False
                 if not is_done:
                     await self._pause(care)
             if step is Step.WAIT:
@@ -183,11 +188,14 @@ class Deliverer:
         finally:
             care.task = None
             if alloc_id not in self._context.state.deliveries:
-                self._cares.pop(alloc_id, None)
-                self._failed.pop(alloc_id, None)
-                self._absent.discard(alloc_id)
+                self._forget_care(alloc_id)
             if care.look_again:
                 self.look(node_id)
+
+    def _forget_care(self, alloc_id: AllocID) -> None:
+        self._cares.pop(alloc_id, None)
+        self._failed.pop(alloc_id, None)
+        self._absent.discard(alloc_id)
 
     async def _pause(self, care: _Care) -> None:
         delay_s = min(RETRY_DELAY_S * 2 ** max(0, care.attempts - 1), RETRY_DELAY_MAX_S)
@@ -309,6 +317,9 @@ class Deliverer:
         now = self._context.clock.now_ns()
         await self._context.committer.propose(ForgetDeliveries(at=now, alloc_ids=(alloc_id,)))
         logger.info("allocation.removed", alloc_id=alloc_id)
+        care = self._cares.get(alloc_id)
+        if care is None or care.task is None:
+            self._forget_care(alloc_id)
         waiting, self._waiting = self._waiting, {}
         for node_id in waiting.values():
             self.look(node_id)
@@ -334,7 +345,10 @@ class Deliverer:
         await self._context.committer.propose(RecordDeliveries(at=now, deliveries=(delivery,)))
 
     async def _report(self, update: AllocUpdate) -> None:
+        """Tell State how an allocation is, unless that was forgotten meanwhile."""
         context = self._context
+        if update.id not in context.state.allocs:
+            return
         now = context.clock.now_ns()
         evals = evals_for_reports(context.state, (update,), now=now, new_id=context.new_id)
         await context.committer.propose(ReportAllocs(at=now, reports=reports_of((update,)), evals=evals))

@@ -83,7 +83,8 @@ class PushNodes:
         self._deliverer = deliverer
         self._datacenter = datacenter
         self.said: dict[NodeID, LastSaid] = {}
-        self._running_since: dict[AllocID, Nanoseconds] = {}
+        # By node: since when allocations have been reported as running.
+        self._running_since: dict[NodeID, dict[AllocID, Nanoseconds]] = {}
 
     async def register(self, said: Registration) -> None:
         """Make a push node known, or take over what changed about it. Raises NotAPushNode, NodeRefused."""
@@ -129,6 +130,12 @@ class PushNodes:
     async def _take_reports(self, node: Node, said: dict[AllocID, AllocSaid], now: Nanoseconds) -> None:
         """Store what a node says about its allocations, and find out what it has lost."""
         state = self._context.state
+        known = self._running_since.get(node.id, {})
+        self._running_since[node.id] = {
+            alloc_id: known.get(alloc_id, now)
+            for alloc_id, words in said.items()
+            if words.status == CLIENT_RUNNING
+        }
         deliveries = {delivery.alloc_id: delivery for delivery in state.deliveries.of_node(node.id)}
         found = [self._found(node, alloc_id, deliveries, now) for alloc_id in said]
         accepted = tuple(delivery for delivery in found if delivery is not None)
@@ -188,19 +195,17 @@ class PushNodes:
 
     def _health(self, alloc: Allocation, status: str, now: Nanoseconds) -> AllocDeploymentStatus | None:
         """The health of an instance of a deployment, once it can be told: nobody on the node watches it."""
-        if status != CLIENT_RUNNING:
-            self._running_since.pop(alloc.id, None)
         if not alloc.deployment_id or (
             alloc.deployment_status is not None and alloc.deployment_status.healthy is not None
         ):
-            self._running_since.pop(alloc.id, None)
             return None
         if status == CLIENT_FAILED:
             return AllocDeploymentStatus(healthy=False, timestamp=time_text(now))
         group = alloc.job.group(alloc.task_group)
         if status != CLIENT_RUNNING or group is None or group.update is None:
             return None
-        if now - self._running_since.setdefault(alloc.id, now) < group.update.min_healthy_time:
+        since = self._running_since.get(alloc.node_id, {}).get(alloc.id, now)
+        if now - since < group.update.min_healthy_time:
             return None
         return AllocDeploymentStatus(healthy=True, timestamp=time_text(now))
 
@@ -215,9 +220,12 @@ class PushNodes:
         return sent_at is not None and (last.beat_before_at > sent_at or last.registered_at > sent_at)
 
     async def _report(self, updates: list[AllocUpdate], lost: list[Allocation], now: Nanoseconds) -> None:
+        context = self._context
+        # Some may have been forgotten while others were written.
+        updates = [update for update in updates if update.id in context.state.allocs]
+        lost = [alloc for alloc in lost if alloc.id in context.state.allocs]
         if not (updates or lost):
             return
-        context = self._context
         texts = "the node no longer has the allocation; its agent was restarted"
         gone = [
             AllocUpdate(id=alloc.id, client_status=CLIENT_LOST, client_description=texts) for alloc in lost
