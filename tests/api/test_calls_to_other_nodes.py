@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from tests.support.client_node import client_node
 from tests.support.real_agent import RealAgent, running_agent
@@ -31,7 +35,12 @@ def node(server: RealAgent, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def alloc(server: RealAgent, node: dict[str, Any]) -> str:
     """A running allocation on the other node, that has written something."""
     command = "trap 'echo told' USR1; echo hello; while :; do sleep 0.1; done"
-    task = {"Name": "t", "Driver": "raw_exec", "Config": {"command": "/bin/sh", "args": ["-c", command]}}
+    task: dict[str, Any] = {
+        "Name": "t",
+        "Driver": "raw_exec",
+        "Config": {"command": "/bin/sh", "args": ["-c", command]},
+    }
+    task["Actions"] = [{"Name": "greet", "Command": "/bin/echo", "Args": ["hi"]}]
     job = {"ID": "far", "Name": "far", "TaskGroups": [{"Name": "g", "Tasks": [task]}]}
     assert server.call("PUT", "/v1/jobs", {"Job": job}).status == 200
     (found,) = server.wait_for(
@@ -117,6 +126,47 @@ def test_a_node_hands_on_what_people_ask_it(server: RealAgent, node: dict[str, A
     assert {"alloc", "t"} <= {one["Name"] for one in json.loads(text)}
     assert _at_node(node, "GET", "/v1/job/nope") == (404, "job not found")
     assert _at_node(node, "PUT", "/v1/jobs", {}) == (400, "Job must be specified")
+
+
+def _run(address: str, path: str, *messages: object) -> tuple[str, Any]:
+    """Have a command run over a WebSocket; gives its output, and how the session ended."""
+    output, ended = b"", None
+    with connect(f"ws://{address}{path}", close_timeout=1) as socket:
+        for message in messages:
+            socket.send(json.dumps(message))
+        try:
+            while True:
+                told = json.loads(socket.recv(60))
+                output += base64.b64decode(told.get("stdout", {}).get("data", ""))
+                ended = told.get("result", ended)
+        except ConnectionClosed as closed:
+            if closed.rcvd is not None:
+                ended = (closed.rcvd.code, closed.rcvd.reason)
+    return output.decode(), ended
+
+
+@pytest.mark.parametrize("door", ["server", "node"])
+def test_commands_run_on_the_other_node(
+    server: RealAgent, node: dict[str, Any], alloc: str, door: str
+) -> None:
+    address = server.address.removeprefix("http://") if door == "server" else node["HTTPAddr"]
+    close = {"stdin": {"close": True}}
+    command = quote(json.dumps(["/bin/sh", "-c", "read line; echo $line from $NOMAD_ALLOC_ID; exit 3"]))
+    path = f"/v1/client/allocation/{alloc}/exec?task=t&command={command}"
+    typed = {"stdin": {"data": base64.b64encode(b"typed\n").decode()}}
+    assert _run(address, path, typed, close) == (f"typed from {alloc}\n", {"exit_code": 3})
+    shaken = {"version": 1, "auth_token": ""}
+    assert _run(address, f"{path}&ws_handshake=true", shaken, typed, close)[1] == {"exit_code": 3}
+    size = {"tty_size": {"height": 11, "width": 22}}
+    stty = quote(json.dumps(["/bin/sh", "-c", "read line; stty size"]))
+    in_terminal = f"/v1/client/allocation/{alloc}/exec?task=t&tty=true&command={stty}"
+    assert "11 22" in _run(address, in_terminal, size, typed)[0]
+    action = f"/v1/job/far/action?action=greet&task=t&allocID={alloc}"
+    assert _run(address, action, close) == ("hi\n", {})
+    assert _run(address, path.replace("task=t", "task=zz"))[1] == (1011, "task not found")
+    assert _run(address, path.replace("task=t", "task="))[1] == (1008, "must provide task name")
+    unknown = path.replace(alloc, UNKNOWN)
+    assert _run(address, unknown)[1] == (1008, f'Unknown allocation "{UNKNOWN}"')
 
 
 def test_a_wrong_relay_token_is_no_way_in(node: dict[str, Any], alloc: str) -> None:

@@ -25,7 +25,7 @@ from yurt.agent.consul.template_data import ConsulData
 from yurt.agent.devices.stats import DeviceGroupStats
 from yurt.agent.disk_watch import LOOK_INTERVAL_S, USED_PERCENT_MAX, DiskShare, offender, used_bytes
 from yurt.agent.driver_watch import fingerprint_drivers, has_changed
-from yurt.agent.drivers import Driver, DriverContext, FsIsolation, load_drivers
+from yurt.agent.drivers import Driver, DriverContext, load_drivers
 from yurt.agent.drivers.session import Session
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
@@ -283,12 +283,6 @@ class NodeAgent:
                 if not runner.is_over:
                     found += alloc_gauges(self.node, runner.alloc, await runner.usage())
         return found
-
-    def is_isolated(self, alloc_id: AllocID, task: str) -> bool:
-        """Whether a task has a root of its own; an unknown one has. Raises AllocUnknown."""
-        runner = self.alloc(alloc_id).tasks.get(task)
-        driver = self._node.drivers.get(runner.task.driver) if runner else None
-        return driver is None or driver.capabilities.fs_isolation is not FsIsolation.NONE
 
     async def open_session(
         self, alloc_id: AllocID, *, task: str, argv: tuple[str, ...], tty: bool

@@ -22,7 +22,14 @@ from yurt.api.needs import PERMISSION_DENIED
 from yurt.api.origins import FOREIGN_PAGE, is_foreign_page
 from yurt.api.redirect import redirect
 from yurt.api.routes import Handler, Route, RouteTable
-from yurt.api.websocket import WebSocket, WebSocketGone, is_foreign_origin, read_token
+from yurt.api.websocket import (
+    FOREIGN_ORIGIN,
+    HANDSHAKE_PARAMETER,
+    WebSocket,
+    WebSocketGone,
+    is_foreign_origin,
+    read_token,
+)
 from yurt.errors import YurtError
 from yurt.observe.logger import get_logger
 from yurt.server.auth import Authority
@@ -89,13 +96,13 @@ class HttpApp:
             await socket.refuse(404, "no WebSocket is served here")
             return
         if is_foreign_origin(scope):
-            await socket.refuse(403, "WebSockets are only open to pages of this server and to programs")
+            await socket.refuse(403, FOREIGN_ORIGIN)
             return
         await socket.accept()
         request = {**scope, "type": "http", "method": "GET"}
         call = Call(request, _no_body, match.values)
         try:
-            if call.is_set("ws_handshake"):
+            if call.is_set(HANDSHAKE_PARAMETER):
                 token = await read_token(socket, call.headers.get(TOKEN_HEADER, ""))
                 headers = [pair for pair in scope["headers"] if pair[0] != TOKEN_HEADER.encode()]
                 headers.append((TOKEN_HEADER.encode(), token.encode("latin-1", "replace")))

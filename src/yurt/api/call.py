@@ -55,9 +55,9 @@ class Call:
         self._body: bytes | None = None
         self._read: dict[type[Any], Any] = {}
         raw = scope["query_string"]
-        self._pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True) if raw else []
+        self.pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True) if raw else []
         # Where a parameter stands twice, the first one counts.
-        self.query: dict[str, str] = dict(reversed(self._pairs))
+        self.query: dict[str, str] = dict(reversed(self.pairs))
 
     @property
     def method(self) -> str:
@@ -179,7 +179,7 @@ class Call:
 
     def values(self, name: str) -> list[str]:
         """All values of a parameter that may be repeated."""
-        return [value for key, value in self._pairs if key == name]
+        return [value for key, value in self.pairs if key == name]
 
     def flag(self, name: str, *, default: bool = False, status: int = 500) -> bool:
         """A boolean parameter; absent and empty are the default."""

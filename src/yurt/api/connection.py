@@ -136,6 +136,8 @@ class Connection(HttpToolsProtocol):
         self._stop_watching()
         super().handle_websocket_upgrade()
         session: Any = self.transport.get_protocol()
+        if self._peer_names is not None and hasattr(session, "scope"):
+            session.scope[PEER_NAMES] = self._peer_names
         lost: Callable[[Exception | None], None] = session.connection_lost
 
         def connection_lost(exc: Exception | None) -> None:

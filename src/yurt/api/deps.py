@@ -68,9 +68,6 @@ class NodeAccess(Protocol):
     async def gauges(self, *, of_node: bool, of_allocs: bool) -> list[Gauge]:
         """What the node and its allocations use, measured now."""
 
-    def is_isolated(self, alloc_id: AllocID, task: str) -> bool:
-        """Whether a task has a root of its own."""
-
     async def open_session(
         self, alloc_id: AllocID, *, task: str, argv: tuple[str, ...], tty: bool
     ) -> Session:

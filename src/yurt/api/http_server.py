@@ -14,11 +14,10 @@ from starlette.types import ASGIApp
 
 from yurt.api.connection import connection_type
 from yurt.api.connection_limits import DEFAULT_LIMITS, ConnectionLimits
+from yurt.api.websocket import MESSAGE_BYTES_MAX
 from yurt.errors import YurtError
 
 BACKLOG = 2048
-# The longest message of a WebSocket.
-MESSAGE_BYTES_MAX = 1 << 20
 # A caller that vanished is noticed after 60 s of silence and four questions, 15 s apart.
 SILENT_S, PROBE_INTERVAL_S, PROBES_MAX = 60, 15, 4
 

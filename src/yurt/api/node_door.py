@@ -12,14 +12,19 @@ from yurt.agent.agent import NodeAgent
 from yurt.api.answer import Answer, render, text_answer
 from yurt.api.app import HttpApp
 from yurt.api.call import Call
+from yurt.api.errors import HttpError
 from yurt.api.forward import RELAY_HEADER, AgentUnreachable, forward, is_relay_token, passed_headers
 from yurt.api.routes import ANY_METHOD, Route, RouteTable
+from yurt.api.socket_relay import relay_socket
 from yurt.api.v1.client import ClientHandlers
 from yurt.api.v1.client_checks import CheckReader
 from yurt.api.v1.client_fs import ClientFsHandlers
 from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
+from yurt.api.v1.exec_sessions import ExecHandlers
 from yurt.api.v1.monitor import MonitorHandlers
 from yurt.api.v1.monitor_export import MonitorExportHandlers
+from yurt.api.v1.tunnels import TunnelHandlers
+from yurt.api.websocket import FOREIGN_ORIGIN, WebSocket, WebSocketGone, is_foreign_origin
 from yurt.clock import Clock
 from yurt.model.alloc import Allocation, encode_task_states
 from yurt.model.wire import AllocID, NodeID
@@ -54,6 +59,8 @@ class NodeDoor:
                     # Asked for by other nodes, with tokens of their own.
                     *ClientSnapshotHandlers(agent).routes(),
                     *ClientFsHandlers(own).routes(),
+                    *ExecHandlers(own).routes(),
+                    *TunnelHandlers(own).routes(),
                     *ClientHandlers(own).routes(),
                     *MonitorHandlers(own).routes(),
                     *MonitorExportHandlers(own).routes(),
@@ -68,7 +75,8 @@ class NodeDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] != "http":
+        if scope["type"] == "websocket":
+            await self._serve_socket(scope, receive, send)
             return
         call = Call(scope, receive, {})
         token = call.headers.get(RELAY_HEADER, "")
@@ -76,6 +84,33 @@ class NodeDoor:
             await self._app(scope, receive, send)
             return
         await render(await self._ask_servers(call), call)(scope, receive, send)
+
+    async def _serve_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        call = Call({**scope, "type": "http", "method": "GET"}, receive, {})
+        if is_relay_token(call.headers.get(RELAY_HEADER, ""), self._agent.secret_id):
+            await self._app(scope, receive, send)
+            return
+        socket = WebSocket(receive, send)
+        if is_foreign_origin(scope):
+            await socket.refuse(403, FOREIGN_ORIGIN)
+            return
+        await socket.accept()
+        headers = {
+            name: value
+            for name, value in passed_headers(call.headers).items()
+            if not name.lower().startswith(("sec-websocket-", "origin"))
+        }
+        for address in self._servers():
+            try:
+                await relay_socket(socket, address, call.target, headers=headers, tls=self._tls())
+            except AgentUnreachable:
+                continue
+            except WebSocketGone:
+                return
+            except HttpError as error:
+                await socket.fail(error.status, error.text)
+            return
+        await socket.fail(500, NO_SERVERS)
 
     async def _ask_servers(self, call: Call) -> Answer:
         for address in self._servers():
@@ -99,7 +134,7 @@ class NodeDeps:
         runner = self.node_agent.allocs.get(alloc_id)
         if runner is None:
             return None
-        told = runner.alloc
+        told, report = runner.alloc, runner.report()
         return Allocation(
             id=told.id,
             job=told.job,
@@ -109,7 +144,9 @@ class NodeDeps:
             node_name="",
             eval_id=told.eval_id,
             resources=told.resources,
-            task_states=encode_task_states(runner.report().task_states),
+            client_status=report.client_status,
+            network_status=report.network_status,
+            task_states=encode_task_states(report.task_states),
         )
 
     def knows_node(self, node_id: NodeID) -> bool:

@@ -9,10 +9,14 @@ from starlette.types import Receive, Scope, Send
 
 from yurt.api.errors import HttpError
 
+# The longest message.
+MESSAGE_BYTES_MAX = 1 << 20
+FOREIGN_ORIGIN = "WebSockets are only open to pages of this server and to programs"
 # The most that a closing reason may have.
 REASON_BYTES_MAX = 123
 CLOSE_POLICY, CLOSE_INTERNAL = 1008, 1011
 HANDSHAKE_VERSION = 1
+HANDSHAKE_PARAMETER = "ws_handshake"
 
 
 class WebSocketGone(Exception):

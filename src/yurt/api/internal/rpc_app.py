@@ -12,6 +12,7 @@ from yurt.api.call import Call
 from yurt.api.errors import HttpError
 from yurt.api.internal.roles import check_caller
 from yurt.api.task_api import is_from_task
+from yurt.api.websocket import WebSocket
 
 PEOPLES_PATHS = ("/v1/", "/.well-known/", "/ui/")
 
@@ -28,14 +29,18 @@ class RpcApp:
         self._callers = callers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http" or not scope["path"].startswith(PEOPLES_PATHS):
+        """Serve one request, or one WebSocket."""
+        if not scope["path"].startswith(PEOPLES_PATHS):
             await self._calls(scope, receive, send)
             return
-        call = Call(scope, receive, {})
+        is_socket = scope["type"] == "websocket"
+        call = Call({**scope, "type": "http", "method": "GET"} if is_socket else scope, receive, {})
         try:
             check_caller(call, self._callers())
         except HttpError as error:
-            await render(text_answer(error.status, error.text), call)(scope, receive, send)
+            if is_socket:
+                await WebSocket(receive, send).refuse(error.status, error.text)
+            else:
+                await render(text_answer(error.status, error.text), call)(scope, receive, send)
             return
         await (self._tasks if is_from_task(scope) else self._peoples)(scope, receive, send)

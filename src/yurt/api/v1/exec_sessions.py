@@ -7,23 +7,19 @@ import json
 from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
-from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import ANY_METHOD, Route
 from yurt.api.v1.exec_streams import carry
-from yurt.api.v1.local_node import (
-    NO_PATH,
-    NodeElsewhere,
-    checked_alloc_id,
-    known_alloc,
-    node_of_alloc,
-)
+from yurt.api.v1.local_node import ClientDeps, checked_alloc_id, known_alloc, node_of_alloc
 from yurt.api.websocket import WebSocket
 from yurt.model.alloc import Allocation
+from yurt.model.task import Task
 from yurt.model.task_parts import Action
 from yurt.observe.logger import get_logger
 
 EXEC, EXEC_ON_HOST = "alloc-exec", "alloc-node-exec"
+# Their tasks have a root of their own, on every node that the servers place them on.
+ISOLATING_DRIVERS = ("docker", "exec", "java")
 NO_WEBSOCKET = "websocket connection not found in context"
 
 logger = get_logger("exec")
@@ -32,7 +28,7 @@ logger = get_logger("exec")
 class ExecHandlers:
     """The handlers of exec sessions."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
 
     def routes(self) -> tuple[Route, ...]:
@@ -98,15 +94,10 @@ class ExecHandlers:
         argv: tuple[str, ...],
         tty: bool,
     ) -> None:
-        try:
-            node = node_of_alloc(self._deps, alloc)
-        except NodeElsewhere:
-            raise HttpError(404, NO_PATH) from None
-        if not call.permissions.allows(alloc.namespace, EXEC_ON_HOST) and not node.is_isolated(
-            alloc.id, task
-        ):
+        if not call.permissions.allows(alloc.namespace, EXEC_ON_HOST) and not _is_isolated(alloc, task):
             # Such a command sees the whole machine, so it takes more than a right to the task.
             raise HttpError(*needs.PERMISSION_DENIED)
+        node = node_of_alloc(self._deps, alloc)
         session = await node.open_session(alloc.id, task=task, argv=argv, tty=tty)
         # What is run may hold secrets, so the log tells only where.
         logger.info("exec.opened", alloc_id=alloc.id, task=task, tty=tty)
@@ -149,11 +140,20 @@ def _command(call: Call) -> tuple[str, ...]:
     return tuple(command)
 
 
+def _is_isolated(alloc: Allocation, task_name: str) -> bool:
+    """Whether a task has a root of its own; one that does not exist has."""
+    task = _find_task(alloc, task_name)
+    return task is None or task.driver in ISOLATING_DRIVERS
+
+
 def _action(alloc: Allocation, task_name: str, name: str) -> Action:
-    group = alloc.job.group(alloc.task_group)
-    for task in group.tasks if group is not None else ():
-        if task.name == task_name:
-            for action in task.actions or ():
-                if action.name == name:
-                    return action
+    task = _find_task(alloc, task_name)
+    for action in (task.actions if task is not None else None) or ():
+        if action.name == name:
+            return action
     raise HttpError(404, f"action {name} not found in task {task_name}")
+
+
+def _find_task(alloc: Allocation, name: str) -> Task | None:
+    group = alloc.job.group(alloc.task_group)
+    return next((task for task in group.tasks if task.name == name), None) if group is not None else None

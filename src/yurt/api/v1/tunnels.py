@@ -10,11 +10,10 @@ import msgspec
 from yurt.api import needs
 from yurt.api.answer import Answer
 from yurt.api.call import Call
-from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.routes import ANY_METHOD, Route
 from yurt.api.v1.exec_sessions import EXEC, NO_WEBSOCKET
-from yurt.api.v1.local_node import checked_alloc_id, known_alloc, node_of_alloc
+from yurt.api.v1.local_node import ClientDeps, checked_alloc_id, known_alloc, node_of_alloc
 from yurt.api.websocket import WebSocket, WebSocketGone
 from yurt.model.alloc import Allocation
 from yurt.model.allocated import AllocatedPort
@@ -44,7 +43,7 @@ class TunnelMessage(msgspec.Struct, frozen=True, omit_defaults=True):
 class TunnelHandlers:
     """The handlers of tunnels."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: ClientDeps) -> None:
         self._deps = deps
 
     def routes(self) -> tuple[Route, ...]:
