@@ -13,11 +13,16 @@ from yurt.config.cipher_suites import CIPHER_SUITES
 
 
 class AgentTls(msgspec.Struct, frozen=True, kw_only=True):
-    """Contexts for what an agent serves and calls; None is plain."""
+    """Contexts for what an agent serves, and for its calls to servers and to nodes; None is plain.
+
+    Nodes are known by the authority that signed their certificates, and by the secrets that they share with
+    their servers. Their addresses are in no certificate, and their role may be a client's or a server's.
+    """
 
     http: ssl.SSLContext | None = None
     rpc: ssl.SSLContext | None = None
     calls: ssl.SSLContext | None = None
+    nodes: ssl.SSLContext | None = None
 
 
 def load_tls(config: AgentConfig, clock: Clock) -> AgentTls:
@@ -41,6 +46,7 @@ def load_tls(config: AgentConfig, clock: Clock) -> AgentTls:
         http=listening_context(files, asks_for_certificate=tls.verify_https_client) if tls.http else None,
         rpc=listening_context(files, asks_for_certificate=True) if tls.rpc else None,
         calls=calling_context(files, checks_host_name=tls.verify_server_hostname) if tls.rpc else None,
+        nodes=calling_context(files, checks_host_name=False) if tls.http else None,
     )
 
 

@@ -139,7 +139,7 @@ class _Agent:
                     self._info(server),
                     self._rng,
                     reload=self._on_hangup,
-                    peers_tls=lambda: self._tls.calls,
+                    peers_tls=lambda: self._tls.nodes,
                 )
                 app = HttpApp(
                     v1_routes(deps),
@@ -187,7 +187,13 @@ class _Agent:
 
         assert self._link is not None, "a node without a server in its process has a link to one"
         link = self._link
-        return NodeDoor(node_agent, self._clock, servers=lambda: link.addresses, tls=lambda: self._tls.calls)
+        return NodeDoor(
+            node_agent,
+            self._clock,
+            servers=lambda: link.addresses,
+            tls=lambda: self._tls.calls,
+            server_name=self._config.server_tls_name,
+        )
 
     def _serve_simple(
         self, parts: contextlib.AsyncExitStack, table: RouteTable, port: int, setting: str
@@ -276,7 +282,7 @@ class _Agent:
             parts.push_async_callback(self._link.close)
             link = self._link
         node_agent = await NodeAgent.open(client_settings(config), link, self._clock, self._rng)
-        node_agent.use_tls_for_peers(lambda: self._tls.calls)
+        node_agent.use_tls_for_peers(lambda: self._tls.nodes)
         parts.push_async_callback(node_agent.close)
         return node_agent
 

@@ -15,12 +15,13 @@ import msgspec
 import pytest
 
 from tests.support.certificates import Certificates, Pair
-from tests.support.real_agent import AgentEnded, RealAgent, clean_up, running_agent
+from tests.support.real_agent import AgentEnded, RealAgent, clean_up, free_ports, running_agent
 from yurt.model.client_protocol import Heartbeat
 from yurt.model.wire import NodeID
 
 YURT = Path(sys.executable).parent / "yurt"
 FIRST_WORD_TIMEOUT_S = 30
+CLIENT_ADDRESS = "127.0.0.2"
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +57,18 @@ def server(
         yield agent
 
 
-def ask(port: int, context: ssl.SSLContext | None, path: str = "/v1/status/leader", body: bytes = b"") -> int:
+def ask(
+    port: int,
+    context: ssl.SSLContext | None,
+    path: str = "/v1/status/leader",
+    body: bytes = b"",
+    host: str = "127.0.0.1",
+) -> int:
     """Make one call on a new connection, plain without a context; returns the status."""
     connection = (
-        http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+        http.client.HTTPSConnection(host, port, timeout=30, context=context)
         if context is not None
-        else http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        else http.client.HTTPConnection(host, port, timeout=30)
     )
     try:
         connection.request("POST" if body else "GET", path, body or None)
@@ -116,10 +123,22 @@ def client_agent(
     """Start an agent that is only a client."""
     directory.mkdir(exist_ok=True)
     config = directory / "client.hcl"
+    # An address that no certificate has: agents are known by their roles, not by where they are.
     config.write_text(
         f"""
 data_dir  = "{directory}/data"
 name      = "client1"
+bind_addr = "{CLIENT_ADDRESS}"
+advertise {{
+  http = "{CLIENT_ADDRESS}"
+  rpc  = "{CLIENT_ADDRESS}"
+}}
+ports {{
+  http = {free_ports(1)[0]}
+}}
+simple_api {{
+  enabled = false
+}}
 client {{
   enabled = true
   servers = ["127.0.0.1:{server_port}"]
@@ -151,9 +170,18 @@ def test_a_client_joins_with_its_certificate(
     process = client_agent(tmp_path, certificates, client_pair, server.rpc_port)
     try:
         nodes = server.wait_for("/v1/nodes", lambda nodes: any(n["Status"] == "ready" for n in nodes))
+        assert [node["Name"] for node in nodes] == ["client1"]
+        # The server hands this on to the node, over TLS as well.
+        asked = server.call("GET", f"/v1/client/stats?node_id={nodes[0]['ID']}")
+        assert (asked.status, "Memory" in asked.text) == (200, True)
+        # What the node is asked it hands on to a server.
+        address = server.call("GET", f"/v1/node/{nodes[0]['ID']}").json["HTTPAddr"]
+        host, _, port = address.partition(":")
+        context = certificates.context(client_pair)
+        context.check_hostname = False
+        assert ask(int(port), context, "/v1/nodes", host=host) == 200
     finally:
         ended(process, tmp_path)
-    assert [node["Name"] for node in nodes] == ["client1"]
 
 
 def test_a_client_believes_no_server_with_a_clients_certificate(

@@ -58,9 +58,17 @@ def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 async def forward(
-    call: Call, address: str, *, headers: Mapping[str, str], tls: ssl.SSLContext | None
+    call: Call,
+    address: str,
+    *,
+    headers: Mapping[str, str],
+    tls: ssl.SSLContext | None,
+    server_name: str = "",
 ) -> Answer:
-    """Have the agent at `address` answer a call. Raises AgentUnreachable."""
+    """Have the agent at `address` answer a call. Raises AgentUnreachable.
+
+    Where `tls` checks names, the agent's certificate must have `server_name`, without one its address.
+    """
     body = await call.body()
     session = aiohttp.ClientSession(
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=SILENCE_MAX_S),
@@ -76,6 +84,7 @@ async def forward(
             # The caller says what it takes.
             skip_auto_headers=("Accept-Encoding",),
             ssl=True if tls is None else tls,
+            server_hostname=server_name or None if tls is not None else None,
             allow_redirects=False,
         )
     except (aiohttp.ClientError, OSError) as error:

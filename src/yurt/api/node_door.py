@@ -48,8 +48,10 @@ class NodeDoor:
         *,
         servers: Callable[[], Sequence[str]],
         tls: Callable[[], ssl.SSLContext | None],
+        server_name: str = "",
     ) -> None:
         self._agent = agent
+        self._server_name = server_name
         self._servers = servers
         self._tls = tls
         own = NodeDeps(agent, clock)
@@ -115,7 +117,13 @@ class NodeDoor:
     async def _ask_servers(self, call: Call) -> Answer:
         for address in self._servers():
             try:
-                return await forward(call, address, headers=passed_headers(call.headers), tls=self._tls())
+                return await forward(
+                    call,
+                    address,
+                    headers=passed_headers(call.headers),
+                    tls=self._tls(),
+                    server_name=self._server_name,
+                )
             except AgentUnreachable:
                 continue
         return text_answer(500, NO_SERVERS)
