@@ -160,8 +160,11 @@ def _responses(route: Route, method: str, bodies: Bodies) -> dict[str, Any]:
             for name, told in _INDEX_HEADERS.items()
         }
     failures = {status: _failure(told) for status, told in _ERRORS.items()}
-    status = str(route.success_status if method == "GET" else 200)
-    return {status: success, **failures, "default": _failure("Another failure, as plain text.")}
+    return {
+        str(route.status_of_success(method)): success,
+        **failures,
+        "default": _failure("Another failure, as plain text."),
+    }
 
 
 def _failure(told: str) -> dict[str, Any]:

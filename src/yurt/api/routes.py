@@ -50,7 +50,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     response: Any = None
     # What a success is, where it is not JSON; None for nothing at all.
     content_type: str | None = JSON_TYPE
-    success_status: int = 200
+    # Its status, for all methods or by method.
+    success_status: int | Mapping[str, int] = 200
     # Whether an answer goes on until the caller hangs up.
     streams: bool = False
     # The path as people read it, for all methods or by method, where `path` matches more than they mean.
@@ -60,6 +61,11 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         """The path that the API document shows for a method."""
         told = self.documented.get(method, "") if isinstance(self.documented, Mapping) else self.documented
         return told or self.path
+
+    def status_of_success(self, method: str) -> int:
+        """The status that the API document shows for a success of a method."""
+        told = self.success_status
+        return told.get(method, 200) if isinstance(told, Mapping) else told
 
     def parameters(self, method: str) -> Sequence[Parameter]:
         """The parameters that a method's query may have, besides those that all have."""

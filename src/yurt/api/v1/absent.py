@@ -58,7 +58,7 @@ class AbsentHandlers:
                 path="/v1/operator/license",
                 handlers={"GET": self.license, "PUT": self.enterprise},
                 summary="Say that no licence is needed",
-                success_status=204,
+                success_status={"GET": 204},
                 needs=needs.KNOWN_CALLER,
             ),
             Route(
@@ -105,12 +105,33 @@ class AbsentHandlers:
                 "Refuse to ask a plugin for snapshots",
             ),
             (
+                "/v1/volume/csi/{volume_id}/create",
+                {"PUT": (self.no_volumes, csi_write)},
+                "Refuse to make a volume",
+            ),
+            (
+                "/v1/volume/csi/{volume_id}/delete",
+                {"DELETE": (self.no_csi_volume, csi_write)},
+                "Find no volume to destroy",
+            ),
+            (
+                "/v1/volume/csi/{volume_id}/detach",
+                {
+                    "DELETE": (
+                        self.no_attached_volume,
+                        needs.All((needs.namespace("csi-mount-volume"), needs.plugin("read"))),
+                    )
+                },
+                "Find no volume to detach",
+            ),
+            (
                 "/v1/volume/csi/{volume_id}",
                 {
                     "GET": (
                         self.no_volume,
                         needs.namespace("csi-read-volume", "csi-mount-volume", "read-job"),
                     ),
+                    "PUT": (self.no_volumes, csi_write),
                     "DELETE": (self.no_csi_volume, needs.namespace("csi-write-volume")),
                 },
                 "Find no volume",
@@ -198,6 +219,12 @@ class AbsentHandlers:
 
     async def no_csi_volume(self, call: Call) -> Answer:
         """DELETE /v1/volume/csi/<id>."""
+        raise HttpError(500, f"volume not found: {call.path['volume_id']}")
+
+    async def no_attached_volume(self, call: Call) -> Answer:
+        """DELETE /v1/volume/csi/<id>/detach."""
+        if not call.query.get("node"):
+            raise HttpError(400, "detach requires node ID")
         raise HttpError(500, f"volume not found: {call.path['volume_id']}")
 
     async def no_such_volume(self, call: Call) -> Answer:

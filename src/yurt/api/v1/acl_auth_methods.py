@@ -12,6 +12,7 @@ from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.filter import FilterUnreadable, compile_filter
+from yurt.api.parameters import BLOCKING
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.acl_common import duration_of, if_enabled, refusals
@@ -71,6 +72,7 @@ class AclAuthMethodHandlers:
                 path="/v1/acl/auth-methods",
                 handlers={"GET": if_enabled(deps, self.list_methods)},
                 summary="List auth methods",
+                takes=BLOCKING,
                 # Whoever wants to log in has no token yet.
                 needs=needs.ANYONE,
                 response=list[AuthMethodStub],
@@ -104,6 +106,7 @@ class AclAuthMethodHandlers:
                 path="/v1/acl/binding-rules",
                 handlers={"GET": if_enabled(deps, self.list_rules)},
                 summary="List binding rules",
+                takes=BLOCKING,
                 needs=needs.MANAGEMENT,
                 response=list[BindingRuleStub],
             ),

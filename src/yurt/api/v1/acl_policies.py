@@ -11,6 +11,7 @@ from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, PREFIX
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.acl_common import if_enabled, refusals
@@ -70,6 +71,7 @@ class AclPolicyHandlers:
                 path="/v1/acl/policies",
                 handlers={"GET": if_enabled(deps, self.list)},
                 summary="List policies",
+                takes=(PREFIX, *BLOCKING),
                 needs=needs.KNOWN_CALLER,
                 response=list[AclPolicyStub],
             ),
@@ -77,6 +79,7 @@ class AclPolicyHandlers:
                 path="/v1/acl/policy/self",
                 handlers={"GET": if_enabled(deps, self.own)},
                 summary="List the policies of the calling token",
+                takes=BLOCKING,
                 needs=needs.TOKEN,
                 response=list[AclPolicyStub],
             ),
@@ -88,6 +91,7 @@ class AclPolicyHandlers:
                     "DELETE": if_enabled(deps, self.delete),
                 },
                 summary="Read, write or delete a policy",
+                takes={"GET": BLOCKING},
                 needs={
                     "GET": needs.Checked(told="the caller's own policy, or management", check=_may_read),
                     **dict.fromkeys((*WRITE, "DELETE"), needs.MANAGEMENT),

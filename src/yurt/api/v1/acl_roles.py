@@ -7,6 +7,7 @@ from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, PREFIX
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.acl_common import if_enabled, refusals
@@ -40,6 +41,7 @@ class AclRoleHandlers:
                 path="/v1/acl/roles",
                 handlers={"GET": if_enabled(deps, self.list)},
                 summary="List roles",
+                takes=(PREFIX, *BLOCKING),
                 needs=needs.KNOWN_CALLER,
                 response=list[AclRoleView],
             ),
@@ -55,6 +57,7 @@ class AclRoleHandlers:
                 path="/v1/acl/role/name/{name}",
                 handlers={"GET": if_enabled(deps, self.read_named)},
                 summary="Read a role by its name",
+                takes=BLOCKING,
                 needs=own,
                 response=AclRoleView,
             ),
@@ -66,6 +69,7 @@ class AclRoleHandlers:
                     "DELETE": if_enabled(deps, self.delete),
                 },
                 summary="Read, change or delete a role",
+                takes={"GET": BLOCKING},
                 needs={"GET": own, **dict.fromkeys((*WRITE, "DELETE"), needs.MANAGEMENT)},
                 request=AclRoleForm,
                 response=AclRoleView,

@@ -11,6 +11,7 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.ids import checked_prefix, checked_uuid
 from yurt.api.listing import by_id, by_index
+from yurt.api.parameters import BLOCKING, LISTED
 from yurt.api.routes import WRITE, Route
 from yurt.api.v1.acl_common import duration_of, if_enabled, refusals, time_of
 from yurt.api.v1.acl_views import (
@@ -67,6 +68,7 @@ class AclTokenHandlers:
                 path="/v1/acl/tokens",
                 handlers={"GET": if_enabled(deps, self.list)},
                 summary="List tokens",
+                takes=LISTED,
                 needs=needs.MANAGEMENT,
                 response=list[AclTokenStub],
             ),
@@ -107,6 +109,7 @@ class AclTokenHandlers:
                     "DELETE": if_enabled(deps, self.delete),
                 },
                 summary="Read, change or delete a token",
+                takes={"GET": BLOCKING},
                 needs={
                     "GET": needs.Checked(told="the caller's own token, or management", check=_may_read),
                     **dict.fromkeys((*WRITE, "DELETE"), needs.MANAGEMENT),

@@ -7,6 +7,7 @@ from yurt.api.answer import Answer
 from yurt.api.call import INT64_MAX, Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, COUNT, Parameter, flag, text
 from yurt.api.routes import ANY_METHOD, WRITE, Route
 from yurt.api.rows import Rows
 from yurt.model.root_key import RootKeyMeta, meta_of
@@ -25,6 +26,7 @@ class KeyringHandlers:
                 path="/v1/operator/keyring/keys",
                 handlers={"GET": self.list},
                 summary="List the root keys",
+                takes=BLOCKING,
                 needs=needs.OperatorCapability("keyring-read"),
                 response=list[RootKeyMeta],
             ),
@@ -32,12 +34,18 @@ class KeyringHandlers:
                 path="/v1/operator/keyring/rotate",
                 handlers=dict.fromkeys(WRITE, self.rotate),
                 summary="Make a new root key",
+                takes=(
+                    flag("full", "Encrypt all variables anew."),
+                    text("algo", "Ignored: there is one algorithm."),
+                    Parameter("publish_time", "When the key is first used, in nanoseconds.", COUNT),
+                ),
                 needs=needs.OperatorCapability("keyring-rotate"),
             ),
             Route(
                 path="/v1/operator/keyring/key/{key_id}",
                 handlers={"DELETE": self.remove},
                 summary="Remove a root key",
+                takes=(flag("force", "Remove it though it is in use."),),
                 needs=needs.OperatorCapability("keyring-delete"),
             ),
             Route(

@@ -7,6 +7,7 @@ from yurt.api.answer import Answer, empty_answer
 from yurt.api.call import Call
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
+from yurt.api.parameters import BLOCKING, PREFIX
 from yurt.api.routes import WRITE, Route
 from yurt.api.rows import Rows
 from yurt.api.v1.found import found
@@ -32,6 +33,7 @@ class QuotaHandlers:
                 path="/v1/quotas",
                 handlers={"GET": self.list},
                 summary="List quotas",
+                takes=(PREFIX, *BLOCKING),
                 needs=read,
                 response=list[QuotaSpec],
             ),
@@ -39,6 +41,7 @@ class QuotaHandlers:
                 path="/v1/quota-usages",
                 handlers={"GET": self.usages},
                 summary="List what quotas are used for",
+                takes=(PREFIX, *BLOCKING),
                 needs=read,
                 response=list[QuotaUsage],
             ),
@@ -53,6 +56,7 @@ class QuotaHandlers:
                 path="/v1/quota/usage/{name}",
                 handlers={"GET": self.usage},
                 summary="Read what a quota is used for",
+                takes=BLOCKING,
                 needs=read,
                 response=QuotaUsage,
             ),
@@ -60,6 +64,7 @@ class QuotaHandlers:
                 path="/v1/quota/{name}",
                 handlers={"GET": self.read, **dict.fromkeys(WRITE, self.write), "DELETE": self.delete},
                 summary="Read, change or delete a quota",
+                takes={"GET": BLOCKING},
                 needs={"GET": read, **dict.fromkeys(WRITE, write), "DELETE": write},
                 request=QuotaSpec,
                 response=QuotaSpec,

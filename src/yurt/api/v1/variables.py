@@ -12,6 +12,7 @@ from yurt.api.call import ALL_NAMESPACES, Call, uint64
 from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.listing import by_namespace
+from yurt.api.parameters import BLOCKING, CHECK_INDEX, PAGED, PREFIX, Parameter
 from yurt.api.routes import WRITE, Route
 from yurt.api.v1.found import found
 from yurt.model.acl.capabilities import DESTROY, LIST, READ
@@ -40,6 +41,13 @@ BY_PATH = by_namespace(lambda row: row.variable_metadata.namespace, lambda row: 
 _encode = msgspec.json.Encoder().encode
 
 
+_LOCKING = (
+    Parameter("lock-acquire", "Take the variable's lock."),
+    Parameter("lock-release", "Give the variable's lock back."),
+    Parameter("lock-renew", "Keep the variable's lock for another time to live."),
+)
+
+
 class ListedVariable(Wire, frozen=True, kw_only=True):
     """A variable as filters of lists see it: one level down."""
 
@@ -59,6 +67,7 @@ class VariableHandlers:
                 path="/v1/vars",
                 handlers={"GET": self.list},
                 summary="List variables, without their items",
+                takes=(PREFIX, *PAGED),
                 needs=needs.KNOWN_CALLER,
                 response=list[VariableMetadata],
                 cors=READABLE,
@@ -67,14 +76,20 @@ class VariableHandlers:
                 path="/v1/var/{path}",
                 handlers={"GET": self.read, **dict.fromkeys(WRITE, self.write), "DELETE": self.delete},
                 summary="Read, write, lock or delete a variable",
+                takes={
+                    "GET": BLOCKING,
+                    **dict.fromkeys(WRITE, (CHECK_INDEX, *_LOCKING)),
+                    "DELETE": (CHECK_INDEX,),
+                },
+                success_status={"DELETE": 204},
                 wrong_method=(400, "Invalid method"),
                 needs={
                     "GET": _may(READ),
                     **dict.fromkeys(WRITE, _may(WRITE_VARIABLE)),
                     "DELETE": _may(DESTROY),
                 },
-                request=VariableDecryptedForm,
-                response=VariableView,
+                request=dict.fromkeys(WRITE, VariableDecryptedForm),
+                response={"GET": VariableView, **dict.fromkeys(WRITE, VariableMetadata)},
                 cors=CHANGEABLE,
             ),
         )
