@@ -60,7 +60,7 @@ def test_capacity_of_a_class_releases_all_but_those_it_does_not_suit(
 def test_any_capacity_releases_those_that_escape_classes() -> None:
     room = _Room()
     room.block("e1", escaped_computed_class=True, class_eligibility={FAST: False})
-    assert room.blocked.stats() == {"total_blocked": 1, "total_escaped": 1}
+    assert room.blocked.stats() == {"total_blocked": 1, "total_escaped": 1, "total_quota_limit": 0}
     room.blocked.unblock_class(FAST, 10, now=0)
     assert room.released() == ["e1"]
 
@@ -84,7 +84,7 @@ def test_an_evaluation_that_comes_back_is_no_duplicate_of_itself() -> None:
     room.block("e1", snapshot_index=5)
     room.block("e1", snapshot_index=9, escaped_computed_class=True)
     assert room.duplicates() == []
-    assert room.blocked.stats() == {"total_blocked": 1, "total_escaped": 1}
+    assert room.blocked.stats() == {"total_blocked": 1, "total_escaped": 1, "total_quota_limit": 0}
 
 
 @pytest.mark.parametrize(
@@ -204,3 +204,14 @@ def test_a_job_that_has_everything_is_forgotten() -> None:
     room.blocked.clear()
     assert room.total == 0
     assert room.released() == []
+
+
+def test_who_waits_for_a_quota_is_released_by_that_quota_alone() -> None:
+    room = _Room()
+    room.block("limited", quota_limit_reached="team")
+    room.block("elsewhere", "api", quota_limit_reached="other")
+    room.blocked.unblock_class(FAST, 10, now=0)
+    assert room.released() == []
+    assert room.blocked.stats()["total_quota_limit"] == 2
+    room.blocked.unblock_quota("team", 11, now=0)
+    assert room.released() == ["limited"]

@@ -57,14 +57,15 @@ class TaskEnvParts(msgspec.Struct, frozen=True, kw_only=True):
     """What goes into a task's environment besides its allocation.
 
     `host` is the agent's own environment, empty for tasks in images. `hooks` are variables that steps
-    before the start add; `templates` those of `template { env = true }`. `network` is that of the
-    allocation's own.
+    before the start add; `templates` those of `template { env = true }`; `secrets` what `${secret.…}`
+    stands for. `network` is that of the allocation's own.
     """
 
     paths: TaskPaths
     host: Mapping[str, str] = {}
     hooks: Mapping[str, str] = {}
     templates: Mapping[str, str] = {}
+    secrets: Mapping[str, str] = {}
     network: NetworkStatus | None = None
 
 
@@ -76,7 +77,7 @@ def task_env(alloc: ClientAlloc, task: Task, *, node: Node, region: str, parts: 
     """
     group = alloc.job.group(alloc.task_group)
     assert group is not None, f"alloc {alloc.id} names group {alloc.task_group!r}, which its job lacks"
-    known = node_values(node, region=region)
+    known = {**node_values(node, region=region), **parts.secrets}
 
     variables = dict(_base(alloc, task, node=node, region=region, paths=parts.paths))
     variables.update(_ports(alloc, task, parts.network))

@@ -74,6 +74,9 @@ class TaskContext(Protocol):
     def set_env(self, hook: str, variables: Mapping[str, str]) -> None:
         """Add variables to the environment of the next start; those of later hooks win."""
 
+    def set_secrets(self, values: Mapping[str, str]) -> None:
+        """Set what `${secret.…}` stands for from the next start on, by whole names."""
+
     def emit(self, event: TaskEvent) -> None:
         """Write an event about the task."""
 

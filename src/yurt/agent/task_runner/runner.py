@@ -31,7 +31,14 @@ from yurt.agent.task_env import TaskEnv
 from yurt.agent.task_runner.hook import CannotEnter, HookFailed, TaskNotRunning
 from yurt.agent.task_runner.hooks.registry import HOOKS
 from yurt.agent.task_runner.kill import kill_persistently
-from yurt.agent.task_runner.start import CannotStart, environment, in_network, task_spec, with_devices
+from yurt.agent.task_runner.start import (
+    CannotStart,
+    FromHooks,
+    environment,
+    in_network,
+    task_spec,
+    with_devices,
+)
 from yurt.agent.task_runner.states import as_dead, as_pending, as_revived, as_running, with_event
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import SYSTEM
@@ -73,6 +80,7 @@ class TaskRunner:
         self._record = stored or TaskRecord(state=TaskState(events=(task_events.received(now),)))
         self._window = RestartWindow(now)
         self._hook_env: dict[str, Mapping[str, str]] = {}
+        self._secrets: Mapping[str, str] = {}
         self._hooks = [hook for make in HOOKS if (hook := make(self)) is not None]
         self._handle: TaskHandle | None = None
         self._group_tasks: asyncio.TaskGroup | None = None
@@ -243,6 +251,10 @@ class TaskRunner:
         """Add variables to the environment of the next start; those of later hooks win."""
         self._hook_env[hook] = variables
 
+    def set_secrets(self, values: Mapping[str, str]) -> None:
+        """Set what `${secret.…}` stands for from the next start on, by whole names."""
+        self._secrets = values
+
     def spawn(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
         """Do something beside the task's life. It ends with that at the latest; its failure ends the task."""
         assert self._group_tasks is not None, "only the hooks of a task that was started have work beside it"
@@ -264,7 +276,7 @@ class TaskRunner:
             node=self.node,
             driver=self.driver,
             directory=self.dir,
-            hook_variables=variables,
+            hooks=FromHooks(variables, self._secrets),
             network=self.network,
         )
 

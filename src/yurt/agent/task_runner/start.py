@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -43,6 +43,13 @@ class CannotStart(YurtError):
         self.recoverable = recoverable
 
 
+class FromHooks(msgspec.Struct, frozen=True):
+    """What the steps before the start found: variables, and what `${secret.…}` stands for."""
+
+    variables: Mapping[str, str]
+    secrets: Mapping[str, str] = {}
+
+
 def environment(
     alloc: ClientAlloc,
     task: Task,
@@ -50,7 +57,7 @@ def environment(
     node: NodeContext,
     driver: Driver,
     directory: TaskDir,
-    hook_variables: dict[str, str],
+    hooks: FromHooks,
     network: GroupNetwork | None = None,
 ) -> TaskEnv:
     """The task's environment: paths as its driver shows them, the agent's own only without an image."""
@@ -58,7 +65,8 @@ def environment(
     parts = TaskEnvParts(
         paths=directory.paths if isolation is FsIsolation.NONE else ISOLATED_PATHS,
         host={} if isolation is FsIsolation.IMAGE else node.host_env,
-        hooks=hook_variables,
+        hooks=hooks.variables,
+        secrets=hooks.secrets,
         network=network.status if network is not None else None,
     )
     return task_env(alloc, task, node=node.node, region=node.settings.region, parts=parts)

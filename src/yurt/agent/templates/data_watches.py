@@ -58,6 +58,10 @@ class DataWatches:
             followed = self._followed[query] = _Followed(query, self._data, self._clock, self._rng)
         return DataWatch(followed, on_news, self._forget)
 
+    async def read(self, query: FollowedQuery) -> Found:
+        """What a query finds now. Raises YurtError."""
+        return (await self._data.read(query, after=None)).found
+
     def _forget(self, followed: _Followed) -> None:
         if not followed.watchers:
             followed.stop()
