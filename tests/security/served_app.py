@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import AsyncIterator
 
 from yurt.api.app import HttpApp
@@ -72,11 +73,13 @@ class Listener:
 
 
 @contextlib.asynccontextmanager
-async def listening(app: HttpApp, limits: ConnectionLimits) -> AsyncIterator[Listener]:
+async def listening(
+    app: HttpApp, limits: ConnectionLimits, *, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Listener]:
     """Serve `app` for the length of the block."""
     sock = bind("127.0.0.1", 0, "ports.http")
     stop = asyncio.Event()
-    serving = asyncio.ensure_future(HttpServer(app, [sock], limits=limits).serve(stop, 5.0))
+    serving = asyncio.ensure_future(HttpServer(app, [sock], limits=limits, tls=tls).serve(stop, 5.0))
     listener = Listener(sock.getsockname()[1])
     try:
         yield listener

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from tests.security.served_app import HANG_UP_TIMEOUT_S, Listener, listening
+from tests.support.certificates import Certificates
 from yurt.api.answer import Answer, text_answer
 from yurt.api.app import HttpApp
 from yurt.api.call import Call
 from yurt.api.connection_limits import ClientConnections, ConnectionLimits
 from yurt.api.routes import Route, RouteTable
+from yurt.tls import TlsFiles, listening_context
 
 PATIENT = ConnectionLimits()
 GET = b"GET /v1/hello HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -50,6 +53,18 @@ async def test_a_head_that_does_not_come_is_given_up(said: bytes) -> None:
         await raw.say(said)
         assert (await raw.rest()).startswith("HTTP/1.1 408 ")
         assert await _is_well(listener)
+
+
+async def test_a_handshake_that_does_not_come_is_given_up(tmp_path: Path) -> None:
+    certificates = await asyncio.to_thread(Certificates, tmp_path)
+    pair = await asyncio.to_thread(certificates.make, "server")
+    files = TlsFiles(
+        ca_file=str(certificates.authority), cert_file=str(pair.certificate), key_file=str(pair.key)
+    )
+    tls = listening_context(files, asks_for_certificate=True)
+    async with listening(app(), ConnectionLimits(handshake_timeout_s=0.2), tls=tls) as listener:
+        raw = await listener.connect()
+        assert await raw.rest() == ""
 
 
 async def test_a_head_that_trickles_is_given_up_all_the_same() -> None:
