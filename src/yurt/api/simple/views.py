@@ -95,10 +95,12 @@ def blocked_reason(state: State, job: Job) -> str:
 
 
 def _why_not(metric: AllocMetric) -> str:
+    if metric.quota_exhausted:
+        return f"the quota of its namespace is used up: {', '.join(metric.quota_exhausted)}"
     if not metric.nodes_evaluated:
         return "there is no node to look at"
-    parts = [f"{count} nodes break {rule}" for rule, count in (metric.constraint_filtered or {}).items()]
-    parts += [f"{count} nodes have no {what}" for what, count in (metric.dimension_exhausted or {}).items()]
+    parts = [f"{rule} ({count})" for rule, count in (metric.constraint_filtered or {}).items()]
+    parts += [f"no room: {what} ({count})" for what, count in (metric.dimension_exhausted or {}).items()]
     return f"none of {metric.nodes_evaluated} nodes fits: {', '.join(parts)}" if parts else "no node fits"
 
 
