@@ -32,7 +32,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
-GOOD = st.sampled_from(
+GOOD: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [{"task_groups": GROUPS}, {"name": "t", "task_groups": GROUPS}, REGISTRATION, HEARTBEAT, GROUPS[0]]
 )
 ROUTES = st.sampled_from(
@@ -49,7 +49,8 @@ ROUTES = st.sampled_from(
 @st.composite
 def documents(draw: st.DrawFn) -> Any:
     """A good document of which something was changed, deep inside as well."""
-    document = dict(draw(GOOD)) | draw(st.dictionaries(NAMES, VALUES, max_size=3))
+    good: dict[str, Any] = draw(GOOD)
+    document = good | draw(st.dictionaries(NAMES, VALUES, max_size=3))
     if draw(st.booleans()):
         group = {**GROUPS[0], **draw(st.dictionaries(NAMES, VALUES, max_size=2))}
         task = {**GROUPS[0]["tasks"][0], **draw(st.dictionaries(NAMES, VALUES, max_size=2))}
