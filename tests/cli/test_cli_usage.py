@@ -165,3 +165,26 @@ def test_colour_rules(yurt: CommandLine) -> None:
 
 def test_missing_snapshot_file(yurt: CommandLine) -> None:
     same(yurt, read_transcript("operator").step("yurt operator snapshot inspect nothing.snap"))
+
+
+@pytest.mark.parametrize(
+    ("flags", "advice"),
+    [
+        (
+            "-namespace apps",
+            "No token was given in namespace \"apps\": this command requires a token with the 'read-job' ",
+        ),
+        (
+            "-token secret",
+            'The token in use has too few rights in namespace "default": this command requires',
+        ),
+    ],
+)
+def test_a_refusal_names_the_rights_that_are_missing(yurt: CommandLine, flags: str, advice: str) -> None:
+    yurt.server.on("GET", "/v1/jobs", Reply(b"Permission denied", 403))
+    result = yurt(f"yurt job status {flags}")
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert lines[0] == "Error querying jobs: Unexpected response code: 403 (Permission denied)"
+    assert advice in lines[1]
+    assert "secret" not in result.stderr

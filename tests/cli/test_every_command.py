@@ -272,6 +272,10 @@ ROWS = (
     Row("operator autopilot set-config", "-cleanup-dead-servers=true", shows="updated"),
     Row("operator autopilot health", shows="Healthy:"),
     Row("operator raft list-peers", shows="leader"),
+    Row("operator raft list-peers", "-json", shows='"Leader": true'),
+    Row("operator root keyring list", "-json", shows='"KeyID"'),
+    Row("job scaling-events", "-json web", shows='"PreviousCount": 1'),
+    Row("acl token self", "-t '{{{{.Name}}}}'", shows="ACLs disabled token"),
     Row("operator raft remove-peer", "-peer-id nobody", exit_code=1),
     Row("operator raft transfer-leadership", "-peer-id nobody", exit_code=1),
     Row("operator scheduler get-config", shows="binpack"),
@@ -341,7 +345,7 @@ class _Ids:
             if f"{{{name}" in text:
                 value = self._find(name)
                 text = text.replace(f"{{{name}}}", value).replace(f"{{{name}:8}}", value[:8])
-        return text.replace("{{}}", "{}")
+        return text.replace("{{", "{").replace("}}", "}")
 
     def _find(self, name: str) -> str:
         if name == "address":

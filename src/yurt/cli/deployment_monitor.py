@@ -4,7 +4,9 @@ from yurt.cli.command import Session
 from yurt.cli.console import terminal_has_size
 from yurt.cli.deployment_view import deployment_record
 from yurt.cli.errors import failing_as
+from yurt.cli.job_outcome import progress
 from yurt.cli.live_block import LiveBlock
+from yurt.cli.placement import failed_count, reasons
 from yurt.cli.tables import alloc_table, newest_first
 from yurt.cli.times import absolute
 from yurt.sdk import Client, deployments, jobs
@@ -56,7 +58,7 @@ def _follow(
             if answer.index != index:
                 block = f"{absolute(session.now())}\n{_block(session, client, deployment, verbose=verbose)}"
                 if is_live:
-                    live.draw(block)
+                    live.draw(block + _waiting(session, client, deployment))
                 else:
                     console.output(f"{separator}\n{block}")
             index = answer.index
@@ -66,6 +68,21 @@ def _follow(
                 return deployment
     finally:
         live.stop()
+
+
+def _waiting(session: Session, client: Client, deployment: Deployment) -> str:
+    """What a deployment waits for, and why something has no place, for the live view."""
+    if deployment.status in TERMINAL_STATUSES:
+        return ""
+    text = f"\n\nWaiting for {progress(deployment)}"
+    with failing_as("Error reading evaluations"):
+        found = jobs.evaluations(client, deployment.job_id).value
+    for evaluation in found:
+        if evaluation.status == "blocked":
+            for group, metric in sorted(evaluation.failed_tg_allocs.items()):
+                text += f'\nNo place for {failed_count(metric)} of task group "{group}":\n'
+                text += "\n".join(reasons(session.console, metric, indent="  "))
+    return text
 
 
 def _block(session: Session, client: Client, deployment: Deployment, *, verbose: bool) -> str:

@@ -43,7 +43,7 @@ def outcome(
         if deployment.status in TERMINAL_STATUSES:
             code = 0 if deployment.status == "successful" else EXIT_FAILED
             return Outcome(code, f"Deployment {deployment.status}: {deployment.status_description}")
-        return Outcome(None, _progress(deployment))
+        return Outcome(None, progress(deployment))
     counts = groups.values()
     if counts and not any(group.queued or group.starting for group in counts):
         if any(group.running for group in counts):
@@ -86,7 +86,8 @@ def _ran_out(alloc: AllocStub) -> bool:
     return alloc.desired_status == "run"
 
 
-def _progress(deployment: Deployment) -> str:
+def progress(deployment: Deployment) -> str:
+    """What a deployment that runs waits for."""
     parts = []
     for name, group in sorted(deployment.task_groups.items()):
         wanted = group.desired_total

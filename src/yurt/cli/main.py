@@ -10,13 +10,16 @@ from yurt.cli.errors import CommandError, FlagError, UsageError
 from yurt.cli.registry import COMMON, GROUPS, SECTIONS, find, members
 
 if TYPE_CHECKING:
-    from yurt.cli.command import Command
+    from yurt.cli.command import Command, Session
 
 EXIT_NO_SUCH_COMMAND = 127
 # The codes a shell shows for a process ended by the signal.
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 EXIT_INTERNAL = 70
+HTTP_FORBIDDEN = 403
+# How the help of commands starts to tell the rights they need.
+NEEDS = "this command requires"
 VERSION_FLAGS = frozenset({"-v", "-version", "--version"})
 HELP_FLAGS = frozenset({"-h", "-help", "--help"})
 
@@ -96,9 +99,27 @@ def _run(command: "Command[Any]", arguments: list[str]) -> int:
         return command.usage_exit_code
     except CommandError as error:
         session.console.error(str(error))
+        if advice := _advice(command, session, error):
+            session.console.error(advice)
         return error.exit_code
     finally:
         session.close()
+
+
+def _advice(command: "Command[Any]", session: "Session", error: CommandError) -> str:
+    """What to do about a call that was refused: the rights that the command's help names."""
+    cause: BaseException | None = error
+    while cause is not None and getattr(cause, "status", 0) != HTTP_FORBIDDEN:
+        cause = cause.__cause__
+    if cause is None:
+        return ""
+    whose = "The token in use has too few rights" if session.settings.token else "No token was given"
+    needed = " ".join(command.description.partition(NEEDS)[2].split("\n\n")[0].split())
+    which = f": this command requires {needed}" if needed else "."
+    return (
+        f'{whose} in namespace "{session.settings.namespace or "default"}"{which} '
+        "Name another token with -token, YURT_TOKEN or a context."
+    )
 
 
 def _help_of(command: "Command[Any]") -> str:

@@ -6,16 +6,21 @@ from yurt.cli.arguments import one_argument
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import failing_as
 from yurt.cli.layout import key_list
-from yurt.cli.options import GeneralOptions
+from yurt.cli.machine_output import show_record, wants_machine_output
+from yurt.cli.options import FormatOptions
 from yurt.sdk import acl
 
 
-def run(session: Session, _options: GeneralOptions, arguments: Sequence[str]) -> int:
+def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> int:
     """Show a policy and its rules."""
     name = one_argument(arguments, "<name>")
+    is_machine_output = wants_machine_output(options)
     with failing_as("Error fetching info on ACL policy"):
-        policy = acl.read_policy(session.client, name).value
-    console = session.console
+        answer = acl.read_policy(session.client, name)
+    policy, console = answer.value, session.console
+    if is_machine_output:
+        show_record(console, options, answer.body)
+        return 0
     console.output(
         key_list(
             [
@@ -45,7 +50,7 @@ def run(session: Session, _options: GeneralOptions, arguments: Sequence[str]) ->
 
 COMMAND = Command(
     path="acl policy info",
-    options=GeneralOptions,
+    options=FormatOptions,
     run=run,
     usage="[options] <name>",
     description="""

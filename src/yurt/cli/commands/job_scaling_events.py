@@ -1,23 +1,36 @@
 """`yurt job scaling-events`: how the counts of a job changed."""
 
+import json
 from collections.abc import Sequence
 
 from yurt.cli.command import Command, Session
-from yurt.cli.common_options import VerboseOptions
+from yurt.cli.common_options import VerboseFormatOptions
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.layout import table
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_value, wants_machine_output
 from yurt.cli.times import absolute
 from yurt.sdk import jobs
 
 
-def run(session: Session, options: VerboseOptions, arguments: Sequence[str]) -> int:
+def run(session: Session, options: VerboseFormatOptions, arguments: Sequence[str]) -> int:
     """List scaling events, newest first."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <job>")
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, arguments[0])
     with failing_as("Error listing scaling events"):
-        groups = jobs.scale_status(client, job_id).value.task_groups
+        answer = jobs.scale_status(client, job_id)
+    if is_machine_output:
+        groups_found = json.loads(answer.body).get("TaskGroups") or {}
+        records = [
+            {"TaskGroup": name, **event}
+            for name, group in groups_found.items()
+            for event in group.get("Events") or ()
+        ]
+        show_value(session.console, options, sorted(records, key=lambda record: -record["Time"]))
+        return 0
+    groups = answer.value.task_groups
     events = [(event, name) for name, group in groups.items() for event in group.events]
     if not events:
         session.console.output("No events found")
@@ -34,7 +47,7 @@ def run(session: Session, options: VerboseOptions, arguments: Sequence[str]) -> 
 
 COMMAND = Command(
     path="job scaling-events",
-    options=VerboseOptions,
+    options=VerboseFormatOptions,
     run=run,
     usage="[options] <job>",
     description="""

@@ -7,11 +7,12 @@ from yurt.cli.arguments import no_arguments
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import failing_as
 from yurt.cli.layout import table
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import show_record, wants_machine_output
+from yurt.cli.options import Flag, FormatOptions
 from yurt.sdk import operator
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `operator raft list-peers`."""
 
     stale: Annotated[bool, Flag("stale", "Let any server answer, not only the leader.")] = False
@@ -20,8 +21,13 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
 def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """List peers."""
     no_arguments(arguments)
+    is_machine_output = wants_machine_output(options)
     with failing_as("Failed to retrieve raft configuration"):
-        servers = operator.raft_configuration(session.client, stale=options.stale).value.servers
+        answer = operator.raft_configuration(session.client, stale=options.stale)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    servers = answer.value.servers
     rows: list[list[object]] = [["Node", "ID", "Address", "State", "Voter", "RaftProtocol"]]
     rows.extend(
         [
