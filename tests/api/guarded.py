@@ -12,6 +12,9 @@ from tests.api.asgi import Reply, request
 from tests.api.v1.served import Served
 from tests.state.builders import Cluster, a_deployment, a_group, a_job, a_node, an_eval
 from yurt.api.acl_rules import read_rules
+from yurt.api.app import HttpApp
+from yurt.api.simple.app import SimpleApp
+from yurt.api.simple.table import simple_routes
 from yurt.clock import SystemClock
 from yurt.model.acl.policy import AclPolicy
 from yurt.model.acl.token import MANAGEMENT, AclToken
@@ -53,6 +56,8 @@ class Guarded(Served):
     def __init__(self, server: Server) -> None:
         super().__init__(server)
         self.server = server
+        self.simple_table = simple_routes(self.deps)
+        self._simple = SimpleApp(self.simple_table)
         self._secrets: dict[str, str] = {}
         self.root = ""
 
@@ -76,11 +81,18 @@ class Guarded(Served):
         """Apply entries."""
         await self.server.committer.propose(*more)
 
+    async def ask_simply(self, secret: str, method: str, path: str, body: Any = None) -> Reply:
+        """Make one call in the simple dialect."""
+        return await self._ask(self._simple, secret, method, path, body)
+
     async def ask(self, secret: str, method: str, path: str, body: Any = None) -> Reply:
         """Make one call with a token, or without one for an empty secret."""
+        return await self._ask(self._app, secret, method, path, body)
+
+    async def _ask(self, app: HttpApp, secret: str, method: str, path: str, body: Any) -> Reply:
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"content-length": str(len(data)), **({"X-Nomad-Token": secret} if secret else {})}
-        return await request(self._app, method, path, data, headers=headers)
+        return await request(app, method, path, data, headers=headers)
 
 
 async def guarded() -> Guarded:

@@ -179,6 +179,24 @@ async def test_each_capability_opens_what_it_is_for_and_nothing_else() -> None:
     assert count > 1000
 
 
+async def test_the_simple_dialect_asks_for_the_same() -> None:
+    api = await guarded()
+    wrong: list[str] = []
+    for route in api.simple_table.routes:
+        for method in route.handlers:
+            for rules, is_allowed in _cases(route, method, route.need(method)):
+                if is_allowed and method != "GET":
+                    api = await guarded()
+                secret = await api.token(rules) if rules else ""
+                before = api.server.state.index
+                reply = await api.ask_simply(secret, method, _url(route), _body(route, method))
+                if (reply.status in (401, 403)) == is_allowed:
+                    wrong.append(f"{method} {route.path} with {rules!r}: {reply.status}")
+                elif not is_allowed and api.server.state.index != before:
+                    wrong.append(f"{method} {route.path} with {rules!r} was refused and did something")
+    assert not wrong, "\n".join(wrong)
+
+
 async def test_unknown_tokens_open_nothing_that_needs_any() -> None:
     api = await guarded()
     unknown = api.server.context.new_secret()
