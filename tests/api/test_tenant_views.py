@@ -219,3 +219,25 @@ async def test_a_read_that_waited_answers_by_the_permissions_of_then(
     body = b"".join(one.get("body", b"") for one in messages)
     if status == 200:
         assert _namespaces(json.loads(body)) == {TEAM}
+
+
+async def test_templates_of_others_can_be_neither_seen_nor_changed_nor_used() -> None:
+    api = await guarded()
+    task = {"name": "t", "config": {"command": "sleep 9"}}
+    template = {"name": "base", "task_groups": [{"name": "g", "tasks": [task]}]}
+    made = await api.ask_simply(api.root, "POST", f"/templates?namespace={OTHER}", template)
+    template_id = made.json["template_id"]
+    secret = await api.token(f'namespace "{TEAM}" {{ policy = "write" }}')
+    own = f"namespace={TEAM}"
+    assert (await api.ask_simply(secret, "GET", f"/templates?{own}")).json["count"] == 0
+    before = api.server.state.index
+    for method, path, body in (
+        ("GET", f"/templates/{template_id}?{own}", None),
+        ("PUT", f"/templates/{template_id}?{own}", {"name": "mine"}),
+        ("DELETE", f"/templates/{template_id}?{own}", None),
+        ("POST", f"/jobs?{own}", {"name": "j", "template_id": template_id}),
+    ):
+        assert (await api.ask_simply(secret, method, path, body)).status == 404, (method, path)
+        foreign = path.replace(own, f"namespace={OTHER}")
+        assert (await api.ask_simply(secret, method, foreign, body)).status == 403, (method, foreign)
+    assert api.server.state.index == before

@@ -80,7 +80,7 @@ class JobHandlers:
 
     async def submit(self, call: Call) -> Answer:
         """POST /jobs."""
-        body = self._with_template(read_document(await call.body()))
+        body = self._with_template(call, read_document(await call.body()))
         job_id = body.text("job_id", "") or self._deps.server.context.new_id()
         key = JobKey(call.namespace, JobID(job_id))
         if key in self._deps.state.jobs:
@@ -91,7 +91,7 @@ class JobHandlers:
     async def update(self, call: Call) -> Answer:
         """PUT /jobs/{job_id}."""
         job = self._job(call)
-        body = self._with_template(read_document(await call.body()))
+        body = self._with_template(call, read_document(await call.body()))
         if body.text("job_id", job.id) != job.id:
             raise body.bad("job_id", f'is not that of the path, "{job.id}"')
         if not body.has("type"):
@@ -125,11 +125,11 @@ class JobHandlers:
             raise HttpError(404, f'job "{job_id}" not found')
         return job
 
-    def _with_template(self, body: Fields) -> Fields:
+    def _with_template(self, call: Call, body: Fields) -> Fields:
         """What was sent, over what its template says. Raises TemplateNotFound."""
         if not body.has("template_id"):
             return body
-        template = self._templates.find(body.text("template_id"))
+        template = self._templates.find(call.namespace, body.text("template_id"))
         given = {key: value for key, value in body.value.items() if value is not None}
         return Fields({"task_groups": template.task_groups, "constraints": template.constraints, **given})
 

@@ -45,14 +45,14 @@ class TemplateHandlers:
             ),
         )
 
-    async def list(self, _call: Call) -> Answer:
-        """GET /templates."""
-        rows = [_row(template) for template in self._templates.newest_first()]
+    async def list(self, call: Call) -> Answer:
+        """GET /templates: those of the namespace that is asked for."""
+        rows = [_row(template) for template in self._templates.newest_first(call.namespace)]
         return Answer(body={"templates": rows, "count": len(rows)})
 
     async def read(self, call: Call) -> Answer:
         """GET /templates/{template_id}."""
-        template = self._templates.find(call.path["template_id"])
+        template = self._templates.find(call.namespace, call.path["template_id"])
         more = {"task_groups": template.task_groups, "constraints": template.constraints}
         return Answer(body=_row(template) | more)
 
@@ -62,12 +62,13 @@ class TemplateHandlers:
         body.text("name")
         group_requests(body)
         empty = JobTemplate(template_id=TemplateID(""), name="", task_groups=[], created_at=0, updated_at=0)
-        made = await self._templates.create(replace(empty, **_given(body)))
+        given = _given(body) | {"namespace": call.namespace}
+        made = await self._templates.create(replace(empty, **given))
         return Answer(body={"template_id": made.template_id, "message": "Template created successfully"})
 
     async def change(self, call: Call) -> Answer:
         """PUT /templates/{template_id}."""
-        template = self._templates.find(call.path["template_id"])
+        template = self._templates.find(call.namespace, call.path["template_id"])
         given = _given(read_document(await call.body()))
         if not given:
             raise BadField("", f"nothing to change: send any of {', '.join(FIELDS)}")
@@ -76,7 +77,7 @@ class TemplateHandlers:
 
     async def delete(self, call: Call) -> Answer:
         """DELETE /templates/{template_id}."""
-        await self._templates.delete(call.path["template_id"])
+        await self._templates.delete(call.namespace, call.path["template_id"])
         return Answer(body={"message": "Template deleted successfully"})
 
 

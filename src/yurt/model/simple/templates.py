@@ -6,7 +6,7 @@ from typing import Any, NewType
 
 import msgspec
 
-from yurt.model.wire import Nanoseconds
+from yurt.model.wire import DEFAULT_NAMESPACE, Nanoseconds
 
 TemplateID = NewType("TemplateID", str)
 
@@ -15,6 +15,7 @@ class JobTemplate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """What a simple job may start from; groups and constraints are kept as they were written."""
 
     template_id: TemplateID
+    namespace: str = DEFAULT_NAMESPACE
     name: str
     description: str = ""
     task_groups: list[dict[str, Any]]

@@ -23,16 +23,17 @@ class JobTemplateCommands:
     def __init__(self, context: ServerContext) -> None:
         self._context = context
 
-    def find(self, template_id: str) -> JobTemplate:
-        """A template. Raises TemplateNotFound."""
+    def find(self, namespace: str, template_id: str) -> JobTemplate:
+        """A template of a namespace. Raises TemplateNotFound, also for one of another namespace."""
         template = self._context.state.job_templates.get(TemplateID(template_id))
-        if template is None:
+        if template is None or template.namespace != namespace:
             raise TemplateNotFound(template_id)
         return template
 
-    def newest_first(self) -> list[JobTemplate]:
-        """All templates."""
-        return sorted(self._context.state.job_templates, key=lambda one: one.created_at, reverse=True)
+    def newest_first(self, namespace: str) -> list[JobTemplate]:
+        """All templates of a namespace."""
+        own = (one for one in self._context.state.job_templates if one.namespace == namespace)
+        return sorted(own, key=lambda one: one.created_at, reverse=True)
 
     async def create(self, template: JobTemplate) -> JobTemplate:
         """Keep a new template; its id and times are chosen here."""
@@ -48,13 +49,13 @@ class JobTemplateCommands:
 
     async def change(self, template: JobTemplate) -> None:
         """Replace a template by another form of it. Raises TemplateNotFound."""
-        self.find(template.template_id)
+        self.find(template.namespace, template.template_id)
         now = self._context.clock.now_ns()
         changed = replace(template, updated_at=now)
         await self._context.committer.propose(UpsertJobTemplate(at=now, template=changed))
 
-    async def delete(self, template_id: str) -> None:
-        """Forget a template. Raises TemplateNotFound."""
-        self.find(template_id)
+    async def delete(self, namespace: str, template_id: str) -> None:
+        """Forget a template of a namespace. Raises TemplateNotFound."""
+        self.find(namespace, template_id)
         now = self._context.clock.now_ns()
         await self._context.committer.propose(DeleteJobTemplate(at=now, template_id=TemplateID(template_id)))
