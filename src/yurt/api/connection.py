@@ -45,9 +45,8 @@ class Connection(HttpToolsProtocol):
         self._is_in_head = False
         self._is_in_body = False
         self._is_refused = False
-        # All that came since the head began, and of it what the parser has handed on.
+        # All that came since the head began, which may be some of the body, too.
         self._head_bytes = 0
-        self._parsed_head_bytes = 0
         self._body_bytes = 0
         self._body_began = 0.0
 
@@ -93,27 +92,17 @@ class Connection(HttpToolsProtocol):
         """Begin a request."""
         super().on_message_begin()
         self._is_in_head = True
-        self._parsed_head_bytes = 0
         if self._peer_names is not None:
             scope: dict[str, Any] = self.scope  # type: ignore[assignment]
             scope[PEER_NAMES] = self._peer_names
 
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the address."""
-        self._parsed_head_bytes += len(url)
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        self._parsed_head_bytes += len(name) + len(value)
-        super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
         """Hand the request on, and expect its body."""
         self._is_in_head, self._is_in_body = False, True
+        is_huge = self._head_bytes > self.limits.head_bytes_max and self._is_head_huge()
         self._head_bytes = self._body_bytes = 0
         self._stop_watching()
-        if self._parsed_head_bytes > self.limits.head_bytes_max:
+        if is_huge:
             self._refuse_head()
         else:
             super().on_headers_complete()
@@ -161,6 +150,10 @@ class Connection(HttpToolsProtocol):
             self.limits.head_timeout_s,
             lambda: self._refuse(408, f"no whole request within {self.limits.head_timeout_s:g} s"),
         )
+
+    def _is_head_huge(self) -> bool:
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        return size > self.limits.head_bytes_max
 
     def _refuse_head(self) -> None:
         self._refuse(431, f"the request's head is larger than {self.limits.head_bytes_max} bytes")
