@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import json
@@ -237,9 +238,28 @@ def _closing(socket: ClientConnection) -> tuple[int, str]:
 
 def test_a_command_ends_with_its_caller(agent: RealAgent, alloc_id: str) -> None:
     with opened(agent, alloc_id, ["/bin/sh", "-c", "echo $$; exec sleep 1000"]) as socket:
-        data = json.loads(socket.recv(WAIT_S_MAX))["stdout"]["data"]
-        pid = int(subprocess.check_output(["base64", "-d"], input=data.encode()))
-        held = os.pidfd_open(pid)
+        held = _held(socket)
+    _wait_gone(held)
+
+
+def test_a_command_does_not_outlive_a_killed_agent(agent: RealAgent, alloc_id: str) -> None:
+    """Last, since it kills the agent; the task goes on."""
+    command = "trap '' HUP PIPE; echo $$; while :; do sleep 0.1; done"
+    with opened(agent, alloc_id, ["/bin/sh", "-c", command]) as socket:
+        held = _held(socket)
+        agent.kill()
+    agent.start()
+    _wait_gone(held)
+    assert agent.call("GET", f"/v1/allocation/{alloc_id}").json["ClientStatus"] == "running"
+
+
+def _held(socket: ClientConnection) -> int:
+    """A pidfd of the command, which has told its pid."""
+    data = json.loads(socket.recv(WAIT_S_MAX))["stdout"]["data"]
+    return os.pidfd_open(int(base64.b64decode(data)))
+
+
+def _wait_gone(held: int) -> None:
     ended = select.poll()
     ended.register(held, select.POLLIN)
     assert ended.poll(WAIT_S_MAX * 1000), "it still runs"

@@ -37,7 +37,7 @@ from yurt.agent.migration import snapshot
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity, load_identity
 from yurt.agent.node_meta import NodeMeta, load_meta, store_meta
-from yurt.agent.orphans import end_orphans, unknown_keys
+from yurt.agent.orphans import end_orphans, is_beside_task, unknown_keys
 from yurt.agent.registration import Registration
 from yurt.agent.round_trips import RoundTrips
 from yurt.agent.server_link import ServerLink
@@ -418,9 +418,13 @@ class NodeAgent:
 
     def _restore(self) -> None:
         """Take up the allocations of an earlier agent."""
+        assert self._tasks is not None
         found = self._node.db.load()
         if self._launcher is not None:
-            self._unknown_keys = unknown_keys(self._launcher.keys(), found)
+            unknown = unknown_keys(self._launcher.keys(), found)
+            self._unknown_keys = [key for key in unknown if not is_beside_task(key)]
+            beside = [key for key in unknown if is_beside_task(key)]
+            self._tasks.create_task(end_orphans(self._launcher, beside, set()), name="end-sessions")
         for stored in found:
             alloc = stored.record.alloc
             if not stored.tasks or alloc.job.group(alloc.task_group) is None:

@@ -10,6 +10,8 @@ from yurt.observe.logger import get_logger
 
 # A task that is taken up without memory of it starts with this number, and so finds itself running.
 FIRST_ATTEMPT = 1
+# Commands that run beside a task are numbered by the time, in nanoseconds; no task is started so often.
+BESIDE_ATTEMPT_MIN = 10**18
 
 logger = get_logger("agent")
 
@@ -22,6 +24,11 @@ def unknown_keys(keys: Iterable[TaskKey], stored: Iterable[StoredAlloc]) -> list
         for task, record in allocated.tasks.items()
     }
     return [key for key in keys if (key.alloc_id, key.task, key.attempt) not in known]
+
+
+def is_beside_task(key: TaskKey) -> bool:
+    """Whether a key is that of a command beside a task, whose caller went with the agent that started it."""
+    return key.attempt >= BESIDE_ATTEMPT_MIN
 
 
 async def end_orphans(launcher: LauncherClient, keys: Iterable[TaskKey], live_allocs: Set[str]) -> None:
