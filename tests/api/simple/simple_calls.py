@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -80,6 +82,7 @@ class PushNode:
                 [sys.executable, str(SCRIPT), server, node_id, str(self.faults)],
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
         self.wait_for("registered")
 
@@ -110,6 +113,12 @@ class PushNode:
         self._process.kill()
         self._process.wait()
 
+    def end(self) -> None:
+        """End it with everything that it started."""
+        self.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
 
 @contextlib.contextmanager
 def push_node(directory: Path, server: str, node_id: str) -> Iterator[PushNode]:
@@ -118,7 +127,7 @@ def push_node(directory: Path, server: str, node_id: str) -> Iterator[PushNode]:
     try:
         yield node
     finally:
-        node.kill()
+        node.end()
 
 
 def statuses(view: Any) -> list[str]:
