@@ -50,6 +50,7 @@ from yurt.model.evaluation import (
     EVAL_PENDING,
     Evaluation,
 )
+from yurt.model.host_volume import DynamicVolume
 from yurt.model.job import BATCH, SERVICE, SYSTEM, Job, JobVersionTag
 from yurt.model.job_submission import JobSubmission
 from yurt.model.namespace import Namespace
@@ -66,6 +67,7 @@ from yurt.model.times import MINUTE_NS, time_text
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state import entries
 from yurt.state.quota_entries import DeleteQuota, UpsertQuota
+from yurt.state.volume_entries import DeleteHostVolume, UpsertHostVolume
 
 _T = TypeVar("_T")
 
@@ -160,6 +162,8 @@ class EntryMaker:
             *self._secrets.makers,
             self.upsert_quota,
             self.delete_quota,
+            self.upsert_host_volume,
+            self.delete_host_volume,
             *self._simple.makers,
         )
 
@@ -408,6 +412,18 @@ class EntryMaker:
         limit = QuotaLimit(region="global", region_limit=QuotaResources(cpu=self.choices.pick((0, 1000))))
         quota = QuotaSpec(name=self.choices.pick(("small", "large")), limits=(limit,))
         return UpsertQuota(at=self._now, quota=quota)
+
+    def upsert_host_volume(self) -> UpsertHostVolume:
+        nodes = [node.id for node in self.cluster.state.nodes] or [NodeID("no-node")]
+        volume = DynamicVolume(
+            id=self.choices.pick(("v1", "v2", self.new_id("volume"))),
+            name="data",
+            node_id=self.choices.pick(nodes),
+        )
+        return UpsertHostVolume(at=self._now, volume=volume)
+
+    def delete_host_volume(self) -> DeleteHostVolume:
+        return DeleteHostVolume(at=self._now, volume_id=self.choices.pick(("v1", "v2")))
 
     def delete_quota(self) -> DeleteQuota:
         return DeleteQuota(at=self._now, name=self.choices.pick(("small", "large")))

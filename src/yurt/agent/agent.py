@@ -31,6 +31,7 @@ from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import driver_attributes, fingerprint
 from yurt.agent.garbage import DiskUsage, EndedAlloc, disk_usage, is_over_limit, oldest
 from yurt.agent.gauges import alloc_gauges, node_gauges
+from yurt.agent.host_volumes import HostVolumes
 from yurt.agent.identities import ServerIdentities
 from yurt.agent.launcher import LauncherClient, LauncherUnavailable, TaskKey
 from yurt.agent.migration import snapshot
@@ -54,9 +55,11 @@ from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_FAILED
 from yurt.model.client_protocol import (
     AllocUpdate,
     ClientAlloc,
+    MakeVolume,
     NodeAllocs,
     Peer,
     PreviousAlloc,
+    VolumeMade,
     WatchAllocs,
     WatchPrevious,
 )
@@ -146,6 +149,7 @@ class NodeAgent:
         self._spares_wanted = asyncio.Event()
         self._meta = NodeMeta(node.node.meta or {})
         self._set_meta(load_meta(node.db, self._meta.static))
+        self._volumes = HostVolumes(settings, node.db, node.node, self._volumes_changed)
         self._usage: tuple[float, DiskUsage] | None = None
         self._services = ServerRegistrar(link, identity, clock=node.clock, rng=node.rng)
         node.services = self._services
@@ -356,6 +360,14 @@ class NodeAgent:
         """Get a new token for the node. Raises YurtError."""
         await self._identities.renew_own()
 
+    async def create_volume(self, asked: MakeVolume) -> VolumeMade:
+        """Make a volume on this node, and offer it. Raises VolumeFailed."""
+        return await self._volumes.create(asked)
+
+    async def delete_volume(self, volume_id: str) -> None:
+        """Delete a volume of this node with its data. Raises VolumeFailed."""
+        await self._volumes.delete(volume_id)
+
     def use_tls_for_peers(self, context: Callable[[], ssl.SSLContext | None]) -> None:
         """Ask for a TLS context whenever another node is called; None is the machine's own."""
         self._node.peer_tls = context
@@ -370,6 +382,7 @@ class NodeAgent:
                 self._restore()
                 tasks.create_task(self._prepare_launcher(), name="launcher")
                 tasks.create_task(self._node.networks.remove_all_but(list(self._allocs)), name="networks")
+                await self._volumes.restore()
                 tasks.create_task(self._registration.run(), name="registration")
                 tasks.create_task(self._follow_allocs(), name="follow-allocs")
                 tasks.create_task(self._send_reports(), name="reports")
@@ -590,6 +603,10 @@ class NodeAgent:
                 runner.stop()
 
     # --- the node ---------------------------------------------------------------------------------
+
+    def _volumes_changed(self) -> None:
+        self._node.node = msgspec.structs.replace(self._node.node, host_volumes=self._volumes.offered)
+        self._registration.renew()
 
     def _set_meta(self, meta: NodeMeta) -> None:
         self._meta = meta

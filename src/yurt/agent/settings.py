@@ -111,6 +111,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     state_dir: str
     alloc_dir: str
+    host_volumes_dir: str = ""
     host_volume_plugin_dir: str = ""
     common_plugin_dir: str = ""
     dev: bool = False

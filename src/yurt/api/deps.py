@@ -18,6 +18,7 @@ from yurt.api.object_namespaces import ObjectNamespaces
 from yurt.api.rows import Rows
 from yurt.clock import Clock
 from yurt.model.alloc import Allocation
+from yurt.model.client_protocol import MakeVolume, VolumeMade
 from yurt.model.node import Node
 from yurt.model.resource_usage import AllocResourceUsage
 from yurt.model.wire import AllocID, NodeID
@@ -87,6 +88,12 @@ class NodeAccess(Protocol):
 
     async def collect_all(self) -> None:
         """Delete every allocation that is over."""
+
+    async def create_volume(self, asked: MakeVolume) -> VolumeMade:
+        """Make a volume on the node, and offer it."""
+
+    async def delete_volume(self, volume_id: str) -> None:
+        """Delete a volume of the node with its data."""
 
     def snapshot(self, alloc_id: AllocID, token: str) -> AsyncIterator[bytes]:
         """The data of an allocation, for the node that goes on with it."""

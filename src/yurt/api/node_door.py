@@ -23,6 +23,7 @@ from yurt.api.v1.client_snapshot import ClientSnapshotHandlers
 from yurt.api.v1.exec_sessions import ExecHandlers
 from yurt.api.v1.monitor import MonitorHandlers
 from yurt.api.v1.monitor_export import MonitorExportHandlers
+from yurt.api.v1.node_volumes import ClientVolumeHandlers
 from yurt.api.v1.tunnels import TunnelHandlers
 from yurt.api.websocket import FOREIGN_ORIGIN, WebSocket, WebSocketGone, is_foreign_origin
 from yurt.clock import Clock
@@ -60,6 +61,7 @@ class NodeDoor:
                 (
                     # Asked for by other nodes, with tokens of their own.
                     *ClientSnapshotHandlers(agent).routes(),
+                    *ClientVolumeHandlers(agent).routes(),
                     *ClientFsHandlers(own).routes(),
                     *ExecHandlers(own).routes(),
                     *TunnelHandlers(own).routes(),

@@ -37,6 +37,7 @@ def client_settings(config: AgentConfig) -> ClientSettings:
     return ClientSettings(
         state_dir="" if config.keeps_nothing else directories.state,
         alloc_dir=directories.alloc,
+        host_volumes_dir=directories.host_volumes,
         host_volume_plugin_dir=directories.host_volume_plugins,
         common_plugin_dir=directories.common_plugins,
         dev=config.keeps_nothing,

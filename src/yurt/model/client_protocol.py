@@ -112,6 +112,26 @@ class PreviousAlloc(_Message, frozen=True, kw_only=True):
     token: str = ""
 
 
+class MakeVolume(_Message, frozen=True, kw_only=True):
+    """A volume that a node is to make with a plugin, or to offer as it is at `host_path`."""
+
+    id: str
+    name: str
+    namespace: str
+    plugin_id: str = ""
+    host_path: str = ""
+    capacity_min_bytes: int = 0
+    capacity_max_bytes: int = 0
+    parameters: dict[str, str] = {}
+
+
+class VolumeMade(_Message, frozen=True, kw_only=True):
+    """Where a volume is on its node, and how large."""
+
+    path: str = ""
+    bytes: int = 0
+
+
 class NodeAllocs(_Message, frozen=True, kw_only=True):
     """All allocations of a node: `index` per id, and the whole of those that changed.
 

@@ -22,10 +22,12 @@ from yurt.state.apply_reports import report_allocs, set_desired_transitions
 from yurt.state.apply_secrets import apply_secret_entry
 from yurt.state.apply_simple import apply_simple_entry
 from yurt.state.apply_variables import VariableOutcome
+from yurt.state.apply_volumes import apply_volume_entry
 from yurt.state.entries import OperatorEntry
 from yurt.state.secret_entries import SecretEntry
 from yurt.state.simple_entries import SimpleEntry
 from yurt.state.state import State
+from yurt.state.volume_entries import VolumeEntry
 
 Outcome: TypeAlias = JobOutcome | NodeOutcome | PlanOutcome | VariableOutcome | bool | None
 
@@ -85,9 +87,13 @@ def _apply(state: State, index: int, entry: entries.Entry) -> Outcome:
     return outcome
 
 
-def _apply_rest(state: State, index: int, entry: OperatorEntry | SecretEntry | SimpleEntry) -> Outcome:
+def _apply_rest(
+    state: State, index: int, entry: OperatorEntry | SecretEntry | SimpleEntry | VolumeEntry
+) -> Outcome:
     if isinstance(entry, SecretEntry):
         return apply_secret_entry(state, index, entry)
     if isinstance(entry, SimpleEntry):
         return apply_simple_entry(state, index, entry)
+    if isinstance(entry, VolumeEntry):
+        return apply_volume_entry(state, index, entry)
     return apply_operator_entry(state, index, entry)

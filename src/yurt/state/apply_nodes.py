@@ -24,6 +24,7 @@ from yurt.model.node import (
 from yurt.model.times import SECOND_NS, time_text
 from yurt.model.wire import Nanoseconds
 from yurt.state.apply_evals import upsert_evals
+from yurt.state.apply_volumes import note_offered_volumes
 from yurt.state.entries import (
     DeregisterNodes,
     RegisterNode,
@@ -68,6 +69,7 @@ def register_node(state: State, index: int, entry: RegisterNode) -> NodeOutcome:
         if old.status != node.status:
             node = _with_event(node, "Node re-registered", entry.at, index)
     _store(state, index, node)
+    note_offered_volumes(state, index, node)
     upsert_evals(state, index, entry.evals)
     return NodeOutcome(node=state.nodes[node.id])
 

@@ -25,6 +25,7 @@ from yurt.state.entry_base import EntryBase
 from yurt.state.quota_entries import QuotaEntry
 from yurt.state.secret_entries import SecretEntry
 from yurt.state.simple_entries import SimpleEntry
+from yurt.state.volume_entries import VolumeEntry
 
 
 class RegisterNode(EntryBase, frozen=True, kw_only=True):
@@ -322,6 +323,7 @@ Entry: TypeAlias = (
     | SimpleEntry
     | OperatorEntry
     | SecretEntry
+    | VolumeEntry
 )
 
 # A log written by a newer Yurt may hold entries this one does not know; the log's format version says so.

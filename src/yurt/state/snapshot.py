@@ -21,6 +21,7 @@ from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.deliveries import Delivery
 from yurt.model.deployment import Deployment
 from yurt.model.evaluation import Evaluation
+from yurt.model.host_volume import DynamicVolume
 from yurt.model.job import Job, JobKey
 from yurt.model.job_submission import JobSubmission
 from yurt.model.job_summary import JobSummary
@@ -158,6 +159,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("deliveries", state.deliveries.rows()),
         ("variables", state.variables.rows()),
         ("quotas", state.quotas.rows()),
+        ("host-volumes", state.host_volumes.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -275,6 +277,7 @@ class _Loader:
             "deliveries": (_rows_of(Delivery), self._deliveries),
             "variables": (_rows_of(Variable), self._variables),
             "quotas": (_rows_of(QuotaSpec), self._quotas),
+            "host-volumes": (_rows_of(DynamicVolume), self._host_volumes),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -362,6 +365,10 @@ class _Loader:
         for row in rows:
             self._state.quotas.put(row.name, row, row.modify_index)
 
+    def _host_volumes(self, rows: list[DynamicVolume]) -> None:
+        for row in rows:
+            self._state.host_volumes.put(row.id, row, row.modify_index)
+
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
             current = self._jobs[row.current]
@@ -440,4 +447,5 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.deliveries,
         state.variables,
         state.quotas,
+        state.host_volumes,
     )

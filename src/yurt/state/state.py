@@ -6,6 +6,7 @@ from copy import copy
 
 from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.evaluation import Evaluation
+from yurt.model.host_volume import DynamicVolume
 from yurt.model.job import Job, JobKey
 from yurt.model.namespace import Namespace
 from yurt.model.node import Node
@@ -77,6 +78,7 @@ class State:
         self.deliveries = Deliveries(self.watches)
         self.variables = Variables(self.watches)
         self.quotas: Table[str, QuotaSpec] = Table("quotas", self.watches)
+        self.host_volumes: Table[str, DynamicVolume] = Table("host-volumes", self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()

@@ -46,6 +46,5 @@ NOT_YET: dict[tuple[str, str], str] = {
 
 # Recordings that cannot be played at all yet, with the reason. This list must shrink, too.
 NOT_PLAYED: dict[str, str] = {
-    "host_volumes": "volumes made at run time are not served yet",
     "services": "nodes do not announce services or run checks yet",
 }

@@ -84,6 +84,7 @@ ANY_OF_TYPE = frozenset(
         "UserMode",
         "TotalTicks",
         "Percent",
+        "HostPath",
         "exp",
         "iat",
         "nbf",

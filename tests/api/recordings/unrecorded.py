@@ -227,6 +227,12 @@ UNRECORDED: dict[str, dict[str, Action]] = {
         "plan": registered(a_job("dc", Group=_moves_fast({"Count": 2}, Canary=1))),
         "deployment": lambda player: player.settle(),
     },
+    "host_volumes": {
+        "read used": registered(
+            a_job("hvj", Group={"Volumes": {"v": {"Name": "v", "Type": "host", "Source": "hv"}}})
+        ),
+        "delete": stopped("hvj"),
+    },
     "job_scale": {
         "during deployment": in_turn(
             lambda player: player.register(_scaled_job(player), settled=False),

@@ -9,12 +9,11 @@ from yurt.api.deps import Deps
 from yurt.api.errors import HttpError
 from yurt.api.needs import Need
 from yurt.api.routes import ANY_METHOD, WRITE, Handler, Route
+from yurt.api.v1.host_volumes import HostVolumeHandlers
 from yurt.model.wire import Wire
 
 ENTERPRISE_ONLY = "Nomad Enterprise only endpoint"
-NO_VOLUMES = (
-    "Yurt has neither CSI plugins nor volumes made at run time; use host volumes of the configuration"
-)
+NO_VOLUMES = "Yurt has no CSI plugins; use host volumes"
 
 _ENTERPRISE_PATHS = (
     "/v1/sentinel/policies",
@@ -34,10 +33,11 @@ class _AnyBody(Wire, frozen=True, kw_only=True):
 
 
 class AbsentHandlers:
-    """The handlers of enterprise features, CSI and volumes made at run time."""
+    """The handlers of enterprise features and CSI."""
 
-    def __init__(self, deps: Deps) -> None:
+    def __init__(self, deps: Deps, host_volumes: HostVolumeHandlers) -> None:
         self._deps = deps
+        self._host_volumes = host_volumes
 
     def routes(self) -> tuple[Route, ...]:
         """Their part of the route table."""
@@ -71,7 +71,7 @@ class AbsentHandlers:
 
     def _volume_routes(self) -> tuple[Route, ...]:
         csi_write = needs.All((needs.namespace("csi-write-volume"), needs.plugin("read")))
-        host_read, host_delete = needs.namespace("host-volume-read"), needs.namespace("host-volume-delete")
+        host_delete = needs.namespace("host-volume-delete")
         routes: tuple[tuple[str, dict[str, tuple[Handler, Need]], str], ...] = (
             (
                 "/v1/volumes",
@@ -136,21 +136,6 @@ class AbsentHandlers:
                 },
                 "Find no volume",
             ),
-            (
-                "/v1/volume/host/create",
-                dict.fromkeys(WRITE, (self.no_volumes, needs.namespace("host-volume-create"))),
-                "Refuse to make a volume",
-            ),
-            (
-                "/v1/volume/host/register",
-                dict.fromkeys(WRITE, (self.no_volumes, needs.namespace("host-volume-register"))),
-                "Refuse to register a volume",
-            ),
-            (
-                "/v1/volume/host/{volume_id}",
-                {"GET": (self.no_host_volume, host_read), "DELETE": (self.no_such_volume, host_delete)},
-                "Find no volume",
-            ),
             ("/v1/plugins", {"GET": (self.plugins, needs.plugin("list"))}, "List plugins"),
             (
                 "/v1/plugin/csi/{plugin_id}",
@@ -185,7 +170,9 @@ class AbsentHandlers:
             return Answer(body=[])
         if kind not in ("csi", "host"):
             raise HttpError(404, "resource not found")
-        return Answer(body=[], index=1 if kind == "host" else 0, is_read=True)
+        if kind == "host":
+            return await self._host_volumes.list(call)
+        return Answer(body=[], index=0, is_read=True)
 
     async def claims(self, _call: Call) -> Answer:
         """/v1/volumes/claims."""
@@ -209,10 +196,6 @@ class AbsentHandlers:
         """GET /v1/volume/csi/<id>."""
         return _missing("volume not found", 0)
 
-    async def no_host_volume(self, _call: Call) -> Answer:
-        """GET /v1/volume/host/<id>."""
-        return _missing("volume not found", 1)
-
     async def missing_plugin(self, _call: Call) -> Answer:
         """GET /v1/plugin/csi/<id>."""
         return _missing("plugin not found", 0)
@@ -226,14 +209,6 @@ class AbsentHandlers:
         if not call.query.get("node"):
             raise HttpError(400, "detach requires node ID")
         raise HttpError(500, f"volume not found: {call.path['volume_id']}")
-
-    async def no_such_volume(self, call: Call) -> Answer:
-        """DELETE /v1/volume/host/<id>."""
-        try:
-            call.flag("force")
-        except HttpError:
-            raise HttpError(400, "invalid force value") from None
-        raise HttpError(500, f"no such volume: {call.path['volume_id']}")
 
     async def no_claim(self, _call: Call) -> Answer:
         """DELETE /v1/volumes/claim/<id>."""

@@ -19,6 +19,7 @@ from yurt.api.v1.deployments import DeploymentHandlers
 from yurt.api.v1.evaluations import EvaluationHandlers
 from yurt.api.v1.events import EventHandlers
 from yurt.api.v1.exec_sessions import ExecHandlers
+from yurt.api.v1.host_volumes import HostVolumeHandlers
 from yurt.api.v1.job_changes import JobChangeHandlers
 from yurt.api.v1.job_parse import JobParseHandlers
 from yurt.api.v1.job_plan import JobPlanHandlers
@@ -51,6 +52,7 @@ from yurt.api.v1.variables import VariableHandlers
 def v1_routes(deps: Deps) -> RouteTable:
     """Every route of /v1. Among those of one job, actions come before the route that takes any id."""
     jobs, openapi = JobHandlers(deps), OpenApiHandlers()
+    volumes = HostVolumeHandlers(deps)
     relay = NodeRelay(deps.node, deps.peers_tls)
     routes = (
         *jobs.collection_routes(),
@@ -92,7 +94,8 @@ def v1_routes(deps: Deps) -> RouteTable:
         *AclAuthMethodHandlers(deps).routes(),
         *AclLoginHandlers(deps).routes(),
         *NodeIntroductionHandlers(deps).routes(),
-        *AbsentHandlers(deps).routes(),
+        *volumes.routes(),
+        *AbsentHandlers(deps, volumes).routes(),
         *UiHandlers().routes(),
         *openapi.routes(),
     )

@@ -75,7 +75,6 @@ class ClientConfig(Block, frozen=True, kw_only=True):
         "cpu_disable_dmidecode",
         "drain_on_shutdown",
         "fingerprint",
-        "host_volumes_dir",
         "server_join",
         "users",
         "disk_free_mb",
