@@ -20,6 +20,7 @@ from tests.state.builders import Cluster
 from tests.state.comparing import described
 from tests.state.entry_maker import EntryMaker, RandomChoices
 from tests.state.simple_history import simple_history
+from tests.state.volume_history import volume_history
 from yurt.state.entries import Entry
 
 DIRECTORY = Path(__file__).parent
@@ -50,6 +51,7 @@ HISTORIES: dict[str, Callable[[], Cluster]] = {
     "log-v1-acl": acl_history,
     "log-v2": history,
     "log-v1-simple": simple_history,
+    "log-v1-volumes": volume_history,
 }
 
 
