@@ -11,6 +11,12 @@ import pytest
 from tests.api.asgi import a_scope
 from tests.api.guarded import JOB, OTHER, TEAM, Guarded, guarded, owned
 from tests.state.builders import a_job
+from yurt.api.acl_rules import read_rules
+from yurt.api.v1.job_plan import plan_view
+from yurt.model.acl.permissions import Permissions
+from yurt.model.plan_annotations import PlanAnnotations
+from yurt.model.wire import AllocID
+from yurt.scheduler.dry_run import DryRun
 from yurt.state import acl_entries, entries
 
 READER = f'namespace "{TEAM}" {{ policy = "read" }}'
@@ -241,3 +247,16 @@ async def test_templates_of_others_can_be_neither_seen_nor_changed_nor_used() ->
         foreign = path.replace(own, f"namespace={OTHER}")
         assert (await api.ask_simply(secret, method, foreign, body)).status == 403, (method, foreign)
     assert api.server.state.index == before
+
+
+async def test_plans_name_no_displaced_work_of_others() -> None:
+    api = await guarded()
+    run = DryRun(
+        annotations=PlanAnnotations(),
+        job_modify_index=1,
+        preempted=(AllocID(owned(TEAM).alloc), AllocID(owned(OTHER).alloc)),
+    )
+    reader = Permissions((read_rules(READER),))
+    shown = plan_view(api.server.state, run, warnings="", permissions=reader).annotations
+    assert shown is not None
+    assert [alloc.id for alloc in shown.preempted_allocs or ()] == [owned(TEAM).alloc]

@@ -16,6 +16,7 @@ from yurt.api.v1.alloc_views import AllocListStub, alloc_stub
 from yurt.api.v1.job_intake import Intake, JobIntake, check_mounts
 from yurt.api.v1.job_messages import JobPlanRequest
 from yurt.api.v1.jobs import meant_namespace, submitter
+from yurt.model.acl.permissions import Permissions
 from yurt.model.alloc_metric import AllocMetric
 from yurt.model.evaluation import Evaluation
 from yurt.model.plan_annotations import DesiredUpdates
@@ -96,7 +97,9 @@ class JobPlanHandlers:
             rng=Random(server.context.new_id()),
             with_diff=request.diff,
         )
-        body = plan_view(self._deps.state, run, warnings=self._intake.warnings_text(job))
+        body = plan_view(
+            self._deps.state, run, warnings=self._intake.warnings_text(job), permissions=call.permissions
+        )
         return Answer(body=body, index=run.job_modify_index)
 
 
@@ -105,12 +108,12 @@ async def _planned_namespace(call: Call) -> str:
     return meant_namespace(call, request)
 
 
-def plan_view(state: State, run: DryRun, *, warnings: str) -> JobPlanResponse:
-    """Show what a dry run found."""
+def plan_view(state: State, run: DryRun, *, warnings: str, permissions: Permissions) -> JobPlanResponse:
+    """Show what a dry run found; of what would be displaced, only what the caller may read."""
     preempted = tuple(
         alloc_stub(alloc)
         for alloc in (state.allocs.get(alloc_id) for alloc_id in run.preempted)
-        if alloc is not None
+        if alloc is not None and permissions.allows(alloc.namespace, "read-job")
     )
     return JobPlanResponse(
         annotations=PlanAnnotationsView(
