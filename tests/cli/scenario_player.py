@@ -74,6 +74,7 @@ class ScenarioPlayer:
             return not evaluations
 
         self.wait("/v1/evaluations", is_collected)
+        self.wait("/v1/services", lambda found: not found)
 
     def play(self, scenario: str, directory: Path, *, until: str = "") -> Iterator[Played]:
         """Play a recorded scenario step by step, up to the command `until`."""

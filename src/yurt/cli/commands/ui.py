@@ -22,15 +22,15 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Open a page, or print its address."""
     if len(arguments) > 1:
         raise UsageError("This command takes no or one optional argument: <identifier>")
+    url = session.client.address + (_page(session, arguments[0]) if arguments else "")
+    if options.show_url:
+        session.console.output(f"URL for web UI: {url}")
+        return 0
     if not serves_ui(session):
         raise CommandError(
             f"The agent at {session.client.address} serves no web UI; "
             "'yurt top' and 'yurt status' show the cluster in the terminal"
         )
-    url = session.client.address + (_page(session, arguments[0]) if arguments else "")
-    if options.show_url:
-        session.console.output(f"URL for web UI: {url}")
-        return 0
     session.console.output(f"Opening URL {url!r}")
     return 0 if open_in_browser(session, url) else 1
 
