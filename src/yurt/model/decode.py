@@ -102,6 +102,7 @@ class Member(msgspec.Struct, frozen=True):
     """The plan of the Struct that the member, its items or its values are."""
     keyed: bool
     """Whether the nested Structs are the values of a map."""
+    is_duration: bool
 
 
 class Plan:
@@ -114,7 +115,13 @@ class Plan:
             nested, keyed = _nested(field.type)
             default = None if field.default in (msgspec.NODEFAULT, ()) else field.default
             self.members[field.encode_name] = Member(
-                field.encode_name, _fold_for(field.type), _plain(field.type), default, nested, keyed
+                field.encode_name,
+                _fold_for(field.type),
+                _plain(field.type),
+                default,
+                nested,
+                keyed,
+                _is_duration(field.type),
             )
         self._by_folded_name = {name.casefold(): member for name, member in self.members.items()}
 
@@ -205,6 +212,10 @@ def _unwrapped(wanted: TypeForm) -> tuple[Any, tuple[Any, ...]]:
 def _plain(wanted: TypeForm) -> type | None:
     kind, _ = _unwrapped(wanted)
     return kind if kind in (str, bool) else None
+
+
+def _is_duration(wanted: TypeForm) -> bool:
+    return any(isinstance(note, GoInteger) and note.name == "time.Duration" for note in _unwrapped(wanted)[1])
 
 
 def _nested(wanted: TypeForm) -> tuple[Plan | None, bool]:

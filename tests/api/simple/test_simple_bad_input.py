@@ -64,6 +64,7 @@ JOBS: list[tuple[Any, str]] = [
         "Regular expression",
     ),
     ({"task_groups": group(restart={"attempts": "many"})}, "RestartPolicy.Attempts"),
+    ({"task_groups": group(restart={"delay": "soon"})}, "RestartPolicy.Delay"),
     ({"task_groups": GROUPS * 2}, 'task_groups[1].name: another group is called "g"'),
     ({"task_groups": group(tasks=GROUPS[0]["tasks"] * 2)}, "tasks[1].name: another task of this group"),
     ({"task_groups": task(name=None)}, "task_groups[0].tasks[0].name: is missing"),

@@ -176,7 +176,7 @@ def test_a_group_may_say_everything_in_snake_case() -> None:
     document = a_job({"command": "true"}, env={"A": "b"}, kill_timeout=1_000_000_000)
     document["task_groups"][0] |= {
         "restart": {"attempts": 7, "mode": "delay"},
-        "reschedule_policy": {"attempts": 0, "unlimited": True, "delay": 5_000_000_000},
+        "reschedule_policy": {"attempts": 0, "unlimited": True, "delay": "5s"},
         "networks": [{"mode": "host", "dynamic_ports": [{"label": "http"}]}],
         "volumes": {"data": {"type": "host", "source": "data", "read_only": True}},
         "ephemeral_disk": {"size_mb": 500},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from yurt.model.decode import Member, Plan
+from yurt.model.durations import parse_duration
 from yurt.model.go_json import Json
 
 # People know these blocks by their names in job files.
@@ -18,7 +20,8 @@ _JOB_FILE_NAMES = {"restart": "restartpolicy", "reschedule": "reschedulepolicy"}
 def wire_spelling(value: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """Give a snake_case object the wire's names; members that the wire does not know are dropped.
 
-    The kinds of the values are not checked: folding does that.
+    Durations may be texts such as "30s", which job files have. The kinds of the values are not checked:
+    folding does that.
     """
     names = _names(plan)
     out: dict[str, Any] = {}
@@ -31,6 +34,9 @@ def wire_spelling(value: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
 
 def _spelled(item: Json, member: Member) -> Json:
     plan = member.nested
+    if member.is_duration and type(item) is str:
+        with contextlib.suppress(ValueError):  # what is none stays, and folding says so
+            return parse_duration(item)
     if plan is None:
         return item
     if type(item) is list:
