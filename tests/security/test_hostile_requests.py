@@ -39,7 +39,8 @@ def raw(agent: RealAgent, data: bytes) -> str:
         # It may hang up before it has read all.
         with contextlib.suppress(ConnectionError):
             sock.sendall(data)
-            sock.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_WR)
             while chunk := sock.recv(65536):
                 received += chunk
     return received.decode(errors="replace")
