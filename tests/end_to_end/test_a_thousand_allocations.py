@@ -48,7 +48,7 @@ plugin "docker" {{
 """
     with running_agent(tmp_path_factory.mktemp("agent"), more_config=more) as agent:
         yield agent
-    for folder in sorted(CGROUPS.glob(f"**/{PARENT}/**/"), reverse=True):
+    for folder in _groups():
         folder.rmdir()
 
 
@@ -103,13 +103,19 @@ class Traces:
         self.descriptors = len(os.listdir(f"/proc/{agent.pid}/fd"))
         self.processes = sum(1 for path in Path("/proc").glob("[0-9]*") if own in _told_of(path))
         self.mounts = sum(own in line for line in Path("/proc/mounts").read_text().splitlines())
-        self.groups = sum(1 for path in CGROUPS.glob(f"**/{PARENT}/**/*.t*") if path.is_dir())
+        self.groups = sum(1 for folder in _groups() if ".t" in folder.name)
         self.records = len(list((agent.directory / "data/client/launcher/tasks").glob("[0-9a-f]*")))
         self.bundles = len(list((agent.directory / "data/client/launcher").glob("containers/*")))
         self.containers = len(asyncio.run(daemon.containers()))
 
     def without_descriptors(self) -> dict[str, int]:
         return {name: count for name, count in vars(self).items() if name != "descriptors"}
+
+
+def _groups() -> list[Path]:
+    """The agent's control groups, the deepest first; those of other agents come and go beside them."""
+    roots = [*CGROUPS.glob(f"*/{PARENT}"), CGROUPS / PARENT]
+    return [Path(folder) for root in roots for folder, _, _ in os.walk(root, topdown=False)]
 
 
 def _told_of(process: Path) -> str:
