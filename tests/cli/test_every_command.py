@@ -78,6 +78,8 @@ class Row(NamedTuple):
     exit_code: int = 0
     shows: str = ""
     stdin: str = ""
+    # An id that must be there before: looking it up waits for it.
+    after: str = ""
 
     def __str__(self) -> str:
         return f"{self.path} {self.arguments}".strip()
@@ -180,6 +182,7 @@ ROWS = (
     Row("node drain", "-disable -yes node1", shows="{node}"),
     Row("node-drain", "-monitor -self", shows="No drain strategy set"),
     Row("node config", "-servers", shows="127.0.0.1"),
+    Row("client-config", "-servers", shows="127.0.0.1"),
     Row("node meta apply", "-node-id node1 color=red"),
     Row("node meta read", "-node-id node1", shows="red"),
     Row("node pool apply", "pool.nomad.hcl", shows="applied"),
@@ -203,8 +206,8 @@ ROWS = (
     Row("var list", shows="app/x"),
     Row("var lock", "app/lock /bin/true"),
     Row("var purge", "app/x", shows="purged"),
-    Row("service list", shows="web"),
-    Row("service info", "web", shows="[a]"),
+    Row("service list", shows="web", after="{service}"),
+    Row("service info", "web", shows="[a]", after="{service}"),
     Row("service delete", "web {service}"),
     Row("scaling policy list", shows="horizontal"),
     Row("scaling policy info", "{policy}", shows="Target"),
@@ -290,6 +293,7 @@ ROWS = (
     Row("operator snapshot save", "state.snap", shows="state.snap"),
     Row("operator snapshot inspect", "state.snap", shows="Total"),
     Row("operator debug", "-duration 0s -event-topic Job", shows="Created debug archive: nomad-debug-"),
+    Row("debug", "-duration 0s -output captured", shows="Created debug directory: captured/nomad-debug-"),
     Row("operator raft info", "{data}", shows="Last Index"),
     Row("operator raft logs", "{data}", shows='"Index": 1'),
     Row("operator client-state", "{data}", exit_code=1, shows="stop the agent that uses it"),
@@ -380,6 +384,7 @@ def test_command(
     monkeypatch.setenv("NOMAD_ADDR", agent.address)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(directory))
     ids = _Ids(agent)
+    ids.fill(row.after)
 
     result = yurt(ids.fill(f"yurt {row.path} {row.arguments}"), stdin=row.stdin)
 

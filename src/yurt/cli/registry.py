@@ -80,6 +80,7 @@ COMMANDS: tuple[Entry, ...] = (
         "alloc-status", "alloc_status", "Display allocation status information and metadata", is_hidden=True
     ),
     Entry("check", "check", "Check the health of the agent", is_hidden=True),
+    Entry("client-config", "node_config", "View or modify client configuration details", is_hidden=True),
     Entry(
         "complete-words",
         "complete_words",
@@ -94,6 +95,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("context set", "context_set", "Save or change a cluster's address, token and the like"),
     Entry("context show", "context_show", "Show the cluster in use, or another one"),
     Entry("context use", "context_use", "Switch to another cluster"),
+    Entry("debug", "operator_debug", "Build a debug archive", is_hidden=True),
     Entry("deployment fail", "deployment_fail", "Manually fail a deployment"),
     Entry("deployment list", "deployment_list", "List all deployments"),
     Entry("deployment pause", "deployment_pause", "Pause a deployment"),
@@ -279,6 +281,9 @@ COMMANDS: tuple[Entry, ...] = (
 NOT_OFFERED = (
     "license get",
     "operator raft migrate-backend",
+    "operator raft state",
+    "operator snapshot redact",
+    "operator snapshot state",
     "operator utilization",
     "recommendation apply",
     "recommendation dismiss",
@@ -290,6 +295,9 @@ NOT_OFFERED = (
     "sentinel read",
     "setup consul",
     "setup vault",
+    "volume snapshot create",
+    "volume snapshot delete",
+    "volume snapshot list",
 )
 COMMANDS += tuple(
     Entry(path, "not_offered", "Not offered by Yurt", is_hidden=True, is_plain=True) for path in NOT_OFFERED

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 TEXT = """\
 Yurt does not offer this command. Sentinel policies, recommendations, licenses
 and utilization reports belong to Nomad Enterprise; 'setup' prepares Consul and
-Vault for Nomad's own integration; the log of Yurt's servers has one format, so
-there is no backend to migrate.
+Vault for Nomad's own integration; snapshots of volumes need CSI plugins, which
+Yurt does not run. The servers' log and snapshots have a format of their own:
+'operator raft logs' and 'operator snapshot inspect' look into them.
 """
 HELP = f"Usage: yurt <command> [options] [args]\n\n{TEXT}"
 
