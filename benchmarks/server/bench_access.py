@@ -104,12 +104,13 @@ async def _microseconds(server: Server, match: Match, secret: str) -> float:
     rounds = []
     for _ in range(ROUNDS):
         calls = [Call(scope, _no_body, match.values) for _ in range(CALLS)]
-        began = time.perf_counter()
+        # What it costs, not how long others keep the processor.
+        began = time.thread_time()
         for call in calls:
             # Being refused is timed, too.
             with contextlib.suppress(HttpError):
                 await admit(server.authority, match.route, call)
-        rounds.append((time.perf_counter() - began) / CALLS * 1e6)
+        rounds.append((time.thread_time() - began) / CALLS * 1e6)
     return median(rounds)
 
 
