@@ -66,7 +66,7 @@ def test_long_histories_agree_too(seed: int) -> None:
     cluster = Cluster()
     maker = EntryMaker(cluster, RandomChoices(seed))
     applied: list[Entry] = []
-    for step in range(600):
+    for step in range(1000):
         applied.append(maker.entry())
         cluster.apply(applied[-1])
         if step == 100:

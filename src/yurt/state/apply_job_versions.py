@@ -16,7 +16,7 @@ def set_job_stability(state: State, index: int, entry: SetJobStability) -> bool:
     job = _version(state, entry.namespace, entry.job_id, entry.version)
     if job is None:
         return False
-    state.jobs.put_version(replace(job, stable=entry.stable, modify_index=index), index)
+    _store_version(state, index, replace(job, stable=entry.stable, modify_index=index))
     return True
 
 
@@ -25,8 +25,15 @@ def tag_job_version(state: State, index: int, entry: TagJobVersion) -> bool:
     job = _version(state, entry.namespace, entry.job_id, entry.version)
     if job is None:
         return False
-    state.jobs.put_version(replace(job, version_tag=entry.tag, modify_index=index), index)
+    _store_version(state, index, replace(job, version_tag=entry.tag, modify_index=index))
     return True
+
+
+def _store_version(state: State, index: int, job: Job) -> None:
+    """Set one version; another that was kept for its tag or its stability may go, and its source with it."""
+    state.jobs.put_version(job, index)
+    versions = {kept.version for kept in state.jobs.versions[job.key]}
+    state.submissions.keep_only(job.key, versions, index)
 
 
 def record_scaling(state: State, index: int, entry: RecordScaling) -> None:
