@@ -35,11 +35,11 @@ def a_job(job_id: str) -> dict[str, Any]:
 
 
 async def _is_blocked_until_changed(session: aiohttp.ClientSession, index: int) -> list[str]:
-    path = f"/v1/jobs?index={index}&wait={WAIT_S}s"
+    path = f"/v1/namespaces?index={index}&wait={WAIT_S}s"
     async with session.get(path) as answer:
         assert answer.status == 200
         assert int(answer.headers["X-Nomad-Index"]) > index
-        return [job["ID"] for job in await answer.json()]
+        return [one["Name"] for one in await answer.json()]
 
 
 async def _first_event(session: aiohttp.ClientSession, ready: asyncio.Semaphore) -> str:
@@ -60,7 +60,8 @@ async def test_all_of_them_are_told_of_one_change(agent: RealAgent) -> None:
     ):
         async with session.put("/v1/jobs", json=a_job("first")) as answer:
             assert answer.status == 200
-        async with session.get("/v1/jobs") as answer:
+        # Nothing but this test changes namespaces.
+        async with session.get("/v1/namespaces") as answer:
             index = int(answer.headers["X-Nomad-Index"])
         ready = asyncio.Semaphore(0)
         readers = [asyncio.ensure_future(_first_event(session, ready)) for _ in range(READERS)]
@@ -74,14 +75,16 @@ async def test_all_of_them_are_told_of_one_change(agent: RealAgent) -> None:
         assert not any(one.done() for one in (*blocked, *readers))
         async with session.put("/v1/jobs", json=a_job("told")) as answer:
             assert answer.status == 200
+        async with session.put("/v1/namespace", json={"Name": "told"}) as answer:
+            assert answer.status == 200
         assert set(await asyncio.gather(*readers)) == {"told"}
         for found in await asyncio.gather(*blocked):
-            assert found == ["first", "told"]
+            assert found == ["default", "told"]
 
 
 async def test_queries_end_when_their_callers_hang_up(agent: RealAgent) -> None:
     async with aiohttp.ClientSession(agent.address) as session:
-        async with session.get("/v1/jobs") as answer:
+        async with session.get("/v1/namespaces") as answer:
             index = answer.headers["X-Nomad-Index"]
         waiting = [asyncio.ensure_future(_is_blocked_until_changed(session, int(index))) for _ in range(10)]
         await asyncio.sleep(0)
