@@ -200,10 +200,15 @@ def test_checks(yurt: CommandLine) -> None:
 NODE_ID = "156a61b8-993b-5837-08a7-3aa72ade4f92"
 
 
+def is_by_name(request: Request) -> bool:
+    """Whether nodes of a name are asked for, which no recorded node has."""
+    return "Name ==" in request.query.get("filter", "")
+
+
 def test_drain(yurt: CommandLine) -> None:
     server = yurt.server
     node = {"ID": NODE_ID, "Status": "ready", "DrainStrategy": None}
-    server.on("GET", "/v1/nodes", [node])
+    server.on("GET", "/v1/nodes", lambda request: Reply([] if is_by_name(request) else [node]))
     server.on("GET", "/v1/nodes?prefix=00000000", [])
     server.on("GET", f"/v1/node/{NODE_ID}", node)
     server.on("PUT", f"/v1/node/{NODE_ID}/drain", {})

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -134,7 +134,7 @@ ROWS = (
     Row("job revert", "web 0", shows="successful"),
     Row("job promote", "-detach web", exit_code=1, shows="can't promote"),
     Row("job restart", "-on-error fail web", shows="Finished job restart"),
-    Row("job action", "-job web -group g -task t hi", shows="action says hi"),
+    Row("job action", "-job web -group g -task t hi", shows="action says hi", after="{alloc}"),
     Row("action", "-job web -alloc {alloc} -task t hi", shows="action says hi"),
     Row("job stop", "-detach once"),
     Row("job start", "-detach once", shows="Evaluation ID"),
@@ -155,7 +155,7 @@ ROWS = (
     Row("fs", "-stat {alloc} alloc/logs/t.stdout.0", shows="text/plain"),
     Row("alloc checks", "{alloc}", shows="0"),
     Row("alloc exec", "{alloc} /bin/echo inside", shows="inside"),
-    Row("exec", "-job web /bin/sh -c 'exit 3'", exit_code=3),
+    Row("exec", "-job web /bin/sh -c 'exit 3'", exit_code=3, after="{alloc}"),
     Row("alloc cp", "{alloc}:alloc/logs/t.stdout.0 copied", shows="Copied 1 files"),
     Row("alloc port-forward", "{alloc} nope", exit_code=1, shows="it has http ("),
     Row("alloc pause", "{alloc} t", exit_code=1, shows="Enterprise only"),
@@ -337,6 +337,10 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealAgent]:
         yield agent
 
 
+def _is_running(alloc: Any) -> bool:  # JSON
+    return any(state["State"] == "running" for state in (alloc["TaskStates"] or {}).values())
+
+
 class _Ids:
     """Ids of the cluster, looked up when a row names them."""
 
@@ -359,9 +363,9 @@ class _Ids:
         if name == "alloc":
             found = self._agent.wait_for(
                 "/v1/job/web/allocations",
-                lambda allocs: any(alloc["ClientStatus"] == "running" for alloc in allocs),
+                lambda allocs: any(_is_running(alloc) for alloc in allocs),
             )
-            return str(next(alloc["ID"] for alloc in found if alloc["ClientStatus"] == "running"))
+            return str(next(alloc["ID"] for alloc in found if _is_running(alloc)))
         path = {
             "eval": "/v1/job/web/evaluations",
             "deployment": "/v1/job/web/deployments",

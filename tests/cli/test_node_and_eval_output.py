@@ -5,7 +5,7 @@ from typing import Any
 from tests.cli.command_line import CommandLine, same
 from tests.cli.objects import an_alloc_stub, an_eval
 from tests.cli.transcripts import at, read_transcript
-from tests.sdk.replay_server import ReplayServer, Reply
+from tests.sdk.replay_server import ReplayServer, Reply, Request
 
 NODE_ID = "61b9092a-eef9-a2e2-8bf3-61051a09648f"
 GIB = 1024**3
@@ -26,6 +26,11 @@ def a_node_stub() -> dict[str, Any]:
     }
 
 
+def is_by_name(request: Request) -> bool:
+    """Whether nodes of a name are asked for, which no recorded node has."""
+    return "Name ==" in request.query.get("filter", "")
+
+
 def serve_node(server: ReplayServer) -> None:
     driver = {"Detected": True, "Healthy": True}
     node = {
@@ -43,7 +48,7 @@ def serve_node(server: ReplayServer) -> None:
             {"Timestamp": "2026-11-15T09:15:47Z", "Subsystem": "Cluster", "Message": "Node registered"}
         ],
     }
-    server.on("GET", "/v1/nodes", [a_node_stub()])
+    server.on("GET", "/v1/nodes", lambda request: Reply([] if is_by_name(request) else [a_node_stub()]))
     server.on("GET", "/v1/nodes?prefix=0000", [])
     server.on("GET", "/v1/nodes?filter=Name+%3D%3D+%22nobody%22", [])
     server.on("GET", f"/v1/node/{NODE_ID}", node)
