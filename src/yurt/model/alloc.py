@@ -30,7 +30,7 @@ CLIENT_STATUSES = (
     CLIENT_UNKNOWN,
 )
 
-_CLIENT_TERMINAL = frozenset((CLIENT_COMPLETE, CLIENT_FAILED, CLIENT_LOST))
+CLIENT_TERMINAL = frozenset((CLIENT_COMPLETE, CLIENT_FAILED, CLIENT_LOST))
 
 
 class DesiredTransition(Wire, frozen=True, kw_only=True):
@@ -152,12 +152,12 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def is_client_terminal(self) -> bool:
         """Whether its tasks have ended for good."""
-        return self.client_status in _CLIENT_TERMINAL
+        return self.client_status in CLIENT_TERMINAL
 
     @property
     def is_terminal(self) -> bool:
         """Whether it no longer holds resources in the scheduler's eyes."""
-        return self.desired_status != DESIRED_RUN or self.client_status in _CLIENT_TERMINAL
+        return self.desired_status != DESIRED_RUN or self.client_status in CLIENT_TERMINAL
 
 
 def alloc_name(job: Job, task_group: str, index: int) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 
-from yurt.model.alloc import Allocation
+from yurt.model.alloc import CLIENT_TERMINAL, DESIRED_RUN, Allocation
+from yurt.model.wire import AllocID, NodeID
 
 
 class JobPlaces:
@@ -43,6 +45,22 @@ class JobPlaces:
         _add(self._held, alloc.task_group, slot, times)
         if not alloc.is_server_terminal and alloc.job.create_index == self._create_index:
             _add(self._live, alloc.task_group, slot, times)
+
+    def count_stored(
+        self, allocs: Iterable[Allocation], slots: Mapping[NodeID, int], left_out: Container[AllocID]
+    ) -> None:
+        """Count many stored allocations, as `count_alloc` would count each, in a fraction of the time."""
+        held: dict[str, list[int]] = {}
+        live: dict[str, list[int]] = {}
+        for alloc in allocs:
+            slot = slots.get(alloc.node_id)
+            if slot is None or alloc.client_status in CLIENT_TERMINAL or alloc.id in left_out:
+                continue
+            held.setdefault(alloc.task_group, []).append(slot)
+            if alloc.desired_status == DESIRED_RUN and alloc.job.create_index == self._create_index:
+                live.setdefault(alloc.task_group, []).append(slot)
+        self._held = {group: dict(Counter(at)) for group, at in held.items()}
+        self._live = {group: dict(Counter(at)) for group, at in live.items()}
 
     def count_new(self, group: str, counts: Mapping[int, int]) -> None:
         """Count new allocations, by slot."""

@@ -85,10 +85,7 @@ class View:
         places = self._places.get(job.key)
         if places is None:
             places = self._places[job.key] = JobPlaces(job.create_index)
-            for alloc in self.state.allocs.of_job(job.key):
-                slot = self.columns.slots.get(alloc.node_id)
-                if slot is not None and alloc.id not in self._stopped:
-                    places.count_alloc(alloc, slot, 1)
+            places.count_stored(self.state.allocs.of_job(job.key), self.columns.slots, self._stopped)
             for group, counts in self._placed.get(job.key, ()):
                 places.count_new(group, counts)
         return places
