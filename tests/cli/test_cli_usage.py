@@ -122,6 +122,19 @@ def test_bugs_are_reported_without_traceback(yurt: CommandLine, monkeypatch: pyt
     assert "YURT_DEBUG=1" in result.stderr
 
 
+def test_an_error_that_comes_of_an_interrupt_is_one(
+    yurt: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise RuntimeError("made of it by a library") from error
+
+    monkeypatch.setattr("yurt.cli.main.find", interrupted)
+    assert yurt("yurt job status") == (130, "", "")
+
+
 def test_interrupt_exits_with_130(yurt: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

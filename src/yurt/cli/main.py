@@ -36,8 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 # a bug must not reach people as a traceback
-        return _report_bug(error)
+        return EXIT_INTERRUPTED if _is_interruption(error) else _report_bug(error)
     return code
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether an error came of Ctrl-C, which may find a library where it makes something else of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _dispatch(words: list[str]) -> int:
