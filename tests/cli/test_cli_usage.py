@@ -126,10 +126,7 @@ def test_an_error_that_comes_of_an_interrupt_is_one(
     yurt: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt as error:
-            raise RuntimeError("made of it by a library") from error
+        raise RuntimeError("made of it by a library") from KeyboardInterrupt()
 
     monkeypatch.setattr("yurt.cli.main.find", interrupted)
     assert yurt("yurt job status") == (130, "", "")
