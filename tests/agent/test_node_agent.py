@@ -18,7 +18,8 @@ from tests.agent.fake_servers import FakeServers
 from tests.agent.virtual_clock import VirtualClock, settle
 from yurt.agent.agent import NodeAgent
 from yurt.agent.alloc_errors import AllocUnknown
-from yurt.agent.alloc_runner.runner import AllocNotToRun, TaskUnknown
+from yurt.agent.alloc_runner.runner import AllocNotToRun
+from yurt.agent.alloc_runner.signals import TaskUnknown
 from yurt.agent.drivers.driver import DriverFingerprint
 from yurt.agent.drivers.mock import MockDriver, MockOptions, MockTask
 from yurt.agent.node_meta import BadMetaKey

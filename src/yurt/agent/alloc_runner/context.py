@@ -17,6 +17,7 @@ from yurt.agent.task_runner.runner import TaskRunner
 from yurt.model.alloc import NetworkStatus
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.group import TaskGroup
+from yurt.model.task_state import TaskState
 from yurt.observe.logger import get_logger
 
 logger = get_logger("alloc_runner")
@@ -39,7 +40,7 @@ class AllocContext:
         self.group = group
         self.node = node
         self.checks = checks
-        self._runners = runners
+        self.runners = runners
         self._on_network = on_network
         self._network: GroupNetwork | None = None
         self._tasks: asyncio.TaskGroup | None = None
@@ -53,9 +54,14 @@ class AllocContext:
     def set_network(self, network: GroupNetwork | None) -> None:
         """From now on the tasks are started in this network."""
         self._network = network
-        for runner in self._runners.values():
+        for runner in self.runners.values():
             runner.network = network
         self._on_network()
+
+    @property
+    def states(self) -> dict[str, TaskState]:
+        """The states of its tasks."""
+        return {name: runner.state for name, runner in self.runners.items()}
 
     @property
     def is_active(self) -> bool:
@@ -65,7 +71,7 @@ class AllocContext:
     @property
     def has_begun(self) -> bool:
         """Whether one of its tasks was ever started."""
-        return any(runner.state.started_at is not None for runner in self._runners.values())
+        return any(runner.state.started_at is not None for runner in self.runners.values())
 
     def begin(self, tasks: asyncio.TaskGroup) -> None:
         """From now on work can be done beside the allocation's life."""
@@ -91,7 +97,7 @@ class AllocContext:
         if not task:
             env = group_env(self.alloc, node=node.node, region=node.settings.region, status=self._status)
             return Owner(alloc=self.alloc, env=env, status=self._status)
-        runner = self._runners[task]
+        runner = self.runners[task]
         network = runner.handle.network if runner.handle is not None else None
         return Owner(alloc=self.alloc, env=runner.env(), task=task, network=network, status=self._status)
 
@@ -101,7 +107,7 @@ class AllocContext:
 
     def restart_as_failed(self, task: str, *, reason: str) -> None:
         """Restart a task, or all without a name, as policies allow; tasks that do not run stay so."""
-        for name, runner in self._runners.items():
+        for name, runner in self.runners.items():
             if task in ("", name):
                 event = task_events.restart_signaled(self.node.clock.now_ns(), reason=reason)
                 try:

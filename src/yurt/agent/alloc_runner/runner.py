@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Callable, Coroutine
-from typing import Any, assert_never
+from collections.abc import Callable
 
 from yurt.agent import task_events
 from yurt.agent.alloc_runner.context import AllocContext
-from yurt.agent.alloc_runner.health import (
-    HealthRules,
-    Healthy,
-    Undecided,
-    Unhealthy,
-    health_rules,
-    judge_health,
-    unhealthy_reasons,
-)
+from yurt.agent.alloc_runner.health_watch import NEVER, HealthWatch
 from yurt.agent.alloc_runner.hook import AllocHook, SetupFailed
 from yurt.agent.alloc_runner.hooks.registry import HOOKS
-from yurt.agent.alloc_runner.kill_order import kill_waves
+from yurt.agent.alloc_runner.killing import TaskKiller
 from yurt.agent.alloc_runner.lifecycle import (
-    LeaderDead,
-    MainTasksDead,
     Phase,
     Role,
-    SiblingFailed,
     kill_cause,
     may_run,
     next_phase,
     role,
 )
+from yurt.agent.alloc_runner.signals import TaskUnknown, signal_tasks
 from yurt.agent.client_status import (
     TERMINAL,
     ClientStatus,
@@ -43,7 +31,7 @@ from yurt.agent.node_context import NodeContext
 from yurt.agent.services.check_results import CheckResults
 from yurt.agent.services.checks import CheckResult
 from yurt.agent.state_db import AllocRecord, StoredAlloc
-from yurt.agent.task_runner.hook import CannotEnter, TaskNotRunning
+from yurt.agent.task_runner.hook import CannotEnter
 from yurt.agent.task_runner.runner import TaskRunner
 from yurt.errors import YurtError
 from yurt.model.alloc import (
@@ -56,7 +44,6 @@ from yurt.model.alloc import (
 )
 from yurt.model.client_protocol import AllocUpdate, ClientAlloc
 from yurt.model.group import TaskGroup
-from yurt.model.multi_error import MultiError
 from yurt.model.resource_usage import AllocResourceUsage, alloc_usage
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
 from yurt.model.times import SECOND_NS, time_ns, time_text
@@ -67,8 +54,6 @@ RESTART_TASK = "User requested task to restart"
 RESTART_RUNNING = "User requested running tasks to restart"
 RESTART_ALL = "User requested all tasks to restart"
 
-NEVER = math.inf
-
 logger = get_logger("alloc_runner")
 
 
@@ -77,10 +62,6 @@ class AllocNotToRun(YurtError):
 
     def __init__(self) -> None:
         super().__init__("restart of an alloc that should not run")
-
-
-class TaskUnknown(YurtError):
-    """The allocation has no task of that name."""
 
 
 class AllocRunner:
@@ -105,8 +86,6 @@ class AllocRunner:
         self._node = node
         self._on_change = on_change
         self._is_restored = stored is not None
-        self._health = stored.record.deployment_status if stored else None
-        self._tasks = {task.name: task for task in group.tasks}
         self._roles: dict[str, Role] = {task.name: role(task) for task in group.tasks}
         self._runners = {
             task.name: TaskRunner(
@@ -128,18 +107,20 @@ class AllocRunner:
             on_network=self._network_changed,
         )
         self._hooks: list[AllocHook] = [hook for make in HOOKS if (hook := make(self._context)) is not None]
+        self._health = HealthWatch(
+            self._context,
+            self._roles,
+            decided=stored.record.deployment_status if stored else None,
+            on_decision=self._health_decided,
+        )
+        self._killer = TaskKiller(self._context, self._roles, self._hooks, on_over=self._look_again)
         self._phase = Phase.PRESTART
         self._forced_status: ClientStatus | None = None
         self._is_prepared = False
         self._is_stopping = alloc.desired_status != DESIRED_RUN
         self._is_stop_handled = False
-        self._must_not_delay = False
         self._is_cause_handled = False
         self._expires_at = _expiry(alloc, group)
-        self._watched_since = self._now()
-        self._unhealthy: HealthRules | None = None  # decided, and to be told in events
-        self._has_prekilled = False
-        self._kills: set[asyncio.Task[None]] = set()
         self._group_tasks: asyncio.TaskGroup | None = None
         self._changed = asyncio.Event()
         self._over = asyncio.Event()
@@ -154,7 +135,7 @@ class AllocRunner:
     @property
     def states(self) -> dict[str, TaskState]:
         """The states of its tasks."""
-        return {name: runner.state for name, runner in self._runners.items()}
+        return self._context.states
 
     @property
     def status(self) -> ClientStatus:
@@ -164,8 +145,8 @@ class AllocRunner:
     @property
     def health(self) -> bool | None:
         """Whether its deployment may count on it; None while that is not decided."""
-        if self._health is not None:
-            return self._health.healthy
+        if self._health.decided is not None:
+            return self._health.decided.healthy
         return False if self.alloc.deployment_id and self.status.status == CLIENT_FAILED else None
 
     @property
@@ -211,7 +192,7 @@ class AllocRunner:
         if status.status in TERMINAL:
             states = with_finish_times(states, now)
         network = self._context.network
-        health = self._health
+        health = self._health.decided
         if health is None and self.health is False:
             health = AllocDeploymentStatus(healthy=False, timestamp=time_text(now))
         return AllocUpdate(
@@ -254,8 +235,7 @@ class AllocRunner:
         group = alloc.job.group(alloc.task_group)
         assert group is not None, f"alloc {alloc.id} names group {alloc.task_group!r}, which its job lacks"
         if alloc.deployment_id != self.alloc.deployment_id:
-            self._health = None
-            self._watched_since = self._now()
+            self._health.begin_again()
         if alloc.client_status == CLIENT_UNKNOWN:
             for runner in self._runners.values():
                 if runner.state.state != TASK_DEAD:
@@ -264,7 +244,6 @@ class AllocRunner:
         self._context.alloc, self._context.group = alloc, group
         for task in group.tasks:
             if task.name in self._runners:
-                self._tasks[task.name] = task
                 self._runners[task.name].update(alloc, task)
         self._save()
         if self.is_over:
@@ -279,7 +258,8 @@ class AllocRunner:
     def stop(self, *, skip_delays: bool = False) -> None:
         """Begin to end the allocation; poststop tasks still run."""
         self._is_stopping = True
-        self._must_not_delay = self._must_not_delay or skip_delays
+        if skip_delays:
+            self._killer.skip_delays()
         self._changed.set()
 
     def restart_task(self, name: str) -> None:
@@ -308,26 +288,15 @@ class AllocRunner:
             elif name in dead:
                 runner.revive(event)
         self._phase = Phase.INIT
-        rules = health_rules(self.alloc, self._group)
-        if dead and rules is not None and self.health is None:
-            # A task that had done its part has it before it again.
-            self._decide_health(healthy=False)
-            self._emit_unhealthy(rules)
+        if dead and self.health is None:
+            self._health.give_up()
 
     async def signal(self, name: str, signal: str) -> None:
         """Signal one task, or all running ones for an empty name.
 
         Raises TaskUnknown, TaskNotRunning or DriverError, and MultiError where no task runs.
         """
-        if name and name not in self._runners:
-            raise TaskUnknown("Task not found")
-        running = [runner for runner in self._runners.values() if runner.state.state == TASK_RUNNING]
-        if not name and not running:
-            raise MultiError(
-                [f"Failed to signal task: {each}, err: {TaskNotRunning()}" for each in self._runners]
-            )
-        for runner in [self._runners[name]] if name else running:
-            await runner.signal(task_events.signaling(self._now(), signal=signal), signal)
+        await signal_tasks(self._runners, name, signal, now=self._now())
 
     async def open_session(self, name: str, argv: tuple[str, ...], *, tty: bool) -> Session:
         """Run a command beside a task, with its streams open.
@@ -350,7 +319,7 @@ class AllocRunner:
         for runner in self._runners.values():
             if runner.state.state != TASK_DEAD:
                 runner.emit(task_events.disk_exceeded(self._now(), used_mb=used_mb, limit_mb=limit_mb))
-        self._spawn_kill(self._kill_all(include_poststop=True))
+        self._killer.kill_all(self._group_tasks, include_poststop=True)
 
     async def usage(self, task: str = "") -> AllocResourceUsage:
         """What its tasks use, or one of them; those that do not run are left out."""
@@ -392,9 +361,11 @@ class AllocRunner:
             self._changed.clear()
             self._start_tasks()
             self._end_tasks()
-            look_again_at = self._watch_health()
+            look_again_at = self._health.look(
+                is_stopping=self._is_stopping, is_killing=self._killer.is_killing
+            )
             all_dead = all(runner.state.state == TASK_DEAD for runner in self._runners.values())
-            if all_dead and not self._kills:
+            if all_dead and not self._killer.is_killing:
                 return
             await self._wait_for_change(min(look_again_at, self._expires_at))
 
@@ -424,116 +395,25 @@ class AllocRunner:
 
     def _end_tasks(self) -> None:
         """Begin to kill tasks when the servers, the time or other tasks call for it; once for each."""
+        assert self._group_tasks is not None
         if self._is_stopping and not self._is_stop_handled:
             self._is_stop_handled = True
-            self._spawn_kill(self._stop())
+            self._killer.stop(self._group_tasks)
         if self._now() >= self._expires_at:
             self._expires_at = NEVER
             self._forced_status = ClientStatus(CLIENT_COMPLETE, task_events.MAX_RUN_DURATION_REASON)
             self._task_changed()
             reason = task_events.MAX_RUN_DURATION_REASON
-            self._spawn_kill(self._kill_all(reason=reason, include_poststop=True))
-        cause = kill_cause(self._tasks, self._roles, self.states)
+            self._killer.kill_all(self._group_tasks, reason=reason, include_poststop=True)
+        tasks = {name: runner.task for name, runner in self._runners.items()}
+        cause = kill_cause(tasks, self._roles, self.states)
         if cause is not None and not self._is_cause_handled:
             self._is_cause_handled = True
-            for name, runner in self._runners.items():
-                if runner.state.state != TASK_DEAD and self._roles[name] is not Role.POSTSTOP:
-                    runner.emit(_cause_event(cause, self._now()))
-            self._spawn_kill(self._kill_all())
+            self._killer.kill_because(cause, self._group_tasks)
 
     @property
     def _is_ending(self) -> bool:
         return self._is_stopping or self._is_cause_handled or self._forced_status is not None
-
-    @property
-    def _skips_delay(self) -> bool:
-        transition = self.alloc.desired_transition
-        return self._must_not_delay or (transition is not None and bool(transition.no_shutdown_delay))
-
-    async def _stop(self) -> None:
-        await self._prekill()
-        delay = self._group.shutdown_delay
-        has_run = any(state.started_at for state in self.states.values())
-        if delay and has_run and not self._skips_delay:
-            await self._node.clock.sleep(delay / SECOND_NS)
-        # There is nothing to clean up after an allocation that never ran.
-        await self._kill_all(include_poststop=not has_run)
-
-    async def _prekill(self) -> None:
-        if not self._has_prekilled:
-            self._has_prekilled = True
-            for hook in self._hooks:
-                await hook.prekill()
-
-    async def _kill_all(self, *, reason: str = "", include_poststop: bool = False) -> None:
-        await self._prekill()
-        for wave in kill_waves(self._tasks, self._roles, include_poststop=include_poststop):
-            await asyncio.gather(*(self._kill_one(self._runners[name], reason) for name in wave))
-
-    async def _kill_one(self, runner: TaskRunner, reason: str) -> None:
-        event = task_events.killing(self._now(), kill_timeout=runner.kill_timeout, reason=reason)
-        await runner.kill(event, skip_delay=self._skips_delay)
-
-    def _spawn_kill(self, kill: Coroutine[Any, Any, None]) -> None:
-        assert self._group_tasks is not None
-        task = self._group_tasks.create_task(kill, name=f"kill {self.alloc.id}")
-        self._kills.add(task)
-        task.add_done_callback(self._kill_is_over)
-
-    def _kill_is_over(self, task: asyncio.Task[None]) -> None:
-        self._kills.discard(task)
-        self._changed.set()
-
-    # --- its health -----------------------------------------------------------------------------
-
-    def _watch_health(self) -> float:
-        """Judge the health while it is not decided; give the time of the next look."""
-        if self._unhealthy is not None and not self._kills:
-            # The reasons tell how the tasks ended, so they wait for the end of those being killed.
-            self._emit_unhealthy(self._unhealthy)
-            self._unhealthy = None
-        rules = health_rules(self.alloc, self._group)
-        if rules is None or self._health is not None:
-            return NEVER
-        verdict = judge_health(
-            rules,
-            self._roles,
-            self.states,
-            checks_passing_since=self._checks.passing_since,
-            watched_since=self._watched_since,
-            now=self._now(),
-        )
-        match verdict:
-            case Healthy():
-                self._decide_health(healthy=True)
-            case Unhealthy():
-                self._decide_health(healthy=False)
-                if not self._is_stopping:
-                    self._unhealthy = rules
-                    return self._watch_health()
-            case Undecided(until=until):
-                return until
-            case _:
-                assert_never(verdict)
-        return NEVER
-
-    def _decide_health(self, *, healthy: bool) -> None:
-        known = self.alloc.deployment_status
-        self._health = AllocDeploymentStatus(
-            healthy=healthy, timestamp=time_text(self._now()), canary=known is not None and known.canary
-        )
-        self._save()
-        self._on_change(self)
-
-    def _emit_unhealthy(self, rules: HealthRules) -> None:
-        if not self.alloc.deployment_id:
-            return
-        are_checks_passing = self._checks.passing_since is not None
-        reasons = unhealthy_reasons(
-            rules, self._roles, self.states, are_checks_passing=are_checks_passing, now=self._now()
-        )
-        for name, reason in reasons.items():
-            self._runners[name].emit(task_events.alloc_unhealthy(self._now(), reason=reason))
 
     # --- details --------------------------------------------------------------------------------
 
@@ -544,6 +424,10 @@ class AllocRunner:
     def _look_again(self) -> None:
         self._changed.set()
 
+    def _health_decided(self) -> None:
+        self._save()
+        self._on_change(self)
+
     def _restart_signaled(self, reason: str) -> TaskEvent:
         return task_events.restart_signaled(self._now(), reason=reason)
 
@@ -552,24 +436,14 @@ class AllocRunner:
 
     def _save(self) -> None:
         self._node.db.put_alloc(
-            AllocRecord(alloc=self.alloc, deployment_status=self._health, network=self._context.network)
+            AllocRecord(
+                alloc=self.alloc, deployment_status=self._health.decided, network=self._context.network
+            )
         )
 
     def _network_changed(self) -> None:
         self._save()
         self._on_change(self)
-
-
-def _cause_event(cause: SiblingFailed | LeaderDead | MainTasksDead, now: Nanoseconds) -> TaskEvent:
-    match cause:
-        case SiblingFailed(task=task):
-            return task_events.sibling_failed(now, sibling=task)
-        case LeaderDead():
-            return task_events.leader_dead(now)
-        case MainTasksDead():
-            return task_events.main_tasks_dead(now)
-        case _:
-            assert_never(cause)
 
 
 def _expiry(alloc: ClientAlloc, group: TaskGroup) -> float:

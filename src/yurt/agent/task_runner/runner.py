@@ -12,8 +12,7 @@ from yurt.agent import task_events
 from yurt.agent.alloc_dir import TaskDir
 from yurt.agent.devices.reservation import DeviceGone
 from yurt.agent.drivers import Driver, DriverError, ExitResult, TaskDevice, TaskHandle
-from yurt.agent.drivers.session import OpensSessions, Session, SessionRequest
-from yurt.agent.drivers.usage import Measured
+from yurt.agent.drivers.session import Session, SessionRequest
 from yurt.agent.network.group_network import GroupNetwork
 from yurt.agent.node_context import NodeContext
 from yurt.agent.restarts import (
@@ -28,7 +27,9 @@ from yurt.agent.restarts import (
 )
 from yurt.agent.state_db import TaskRecord
 from yurt.agent.task_env import TaskEnv
-from yurt.agent.task_runner.hook import CannotEnter, HookFailed, TaskNotRunning
+from yurt.agent.task_runner.access import enterable, task_usage
+from yurt.agent.task_runner.background import Background
+from yurt.agent.task_runner.hook import HookFailed, TaskNotRunning
 from yurt.agent.task_runner.hooks.registry import HOOKS
 from yurt.agent.task_runner.kill import kill_persistently
 from yurt.agent.task_runner.start import (
@@ -42,7 +43,7 @@ from yurt.agent.task_runner.start import (
 from yurt.agent.task_runner.states import as_dead, as_pending, as_revived, as_running, with_event
 from yurt.model.client_protocol import ClientAlloc
 from yurt.model.job import SYSTEM
-from yurt.model.resource_usage import TaskResourceUsage, with_ticks
+from yurt.model.resource_usage import TaskResourceUsage
 from yurt.model.task import Task
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
 from yurt.model.times import SECOND_NS
@@ -83,8 +84,7 @@ class TaskRunner:
         self._secrets: Mapping[str, str] = {}
         self._hooks = [hook for make in HOOKS if (hook := make(self)) is not None]
         self._handle: TaskHandle | None = None
-        self._group_tasks: asyncio.TaskGroup | None = None
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background(f"{alloc.id} {task.name}", on_failure=self._fail_beside)
         self._must_reach_server = False
         self._is_active = False
         self._is_killed = False
@@ -137,7 +137,7 @@ class TaskRunner:
     def start(self, tasks: asyncio.TaskGroup) -> None:
         """Run the task in `tasks`, until it is dead or gives up its turn."""
         self._is_active = True
-        self._group_tasks = tasks
+        self._background.begin(tasks)
         tasks.create_task(self._run(), name=f"task {self.alloc.id} {self.task.name}")
 
     def revive(self, event: TaskEvent) -> None:
@@ -181,28 +181,14 @@ class TaskRunner:
 
     async def open_session(self, argv: tuple[str, ...], *, tty: bool) -> Session:
         """Run a command beside the running task, with its streams open. Raises CannotEnter or DriverError."""
-        name = self.task.name
-        if self.state.state != TASK_RUNNING or self._handle is None:
-            is_over = self.state.state == TASK_DEAD or self.state.started_at is not None
-            raise CannotEnter(f'task "{name}" {"is not running." if is_over else "not started yet."}')
-        if not isinstance(self._handle, OpensSessions):
-            raise CannotEnter(f'driver "{self.task.driver}" cannot run commands in its tasks')
+        handle = enterable(self._handle, self.task, self.state)
         request = SessionRequest(argv=argv, tty=tty, env=self.env().variables, task_dir=self.dir.path)
-        return await self._handle.open_session(request)
+        return await handle.open_session(request)
 
     async def usage(self) -> TaskResourceUsage | None:
         """What the task uses; None when it does not run, or cannot be measured."""
-        if self._handle is None or not isinstance(self._handle, Measured):
-            return None
-        found = await self._handle.usage()
-        if found is None:
-            return None
         mhz = float(self.node.node.attributes.get("cpu.frequency") or 0)
-        return TaskResourceUsage(
-            resource_usage=with_ticks(found.resource_usage, mhz),
-            timestamp=found.timestamp,
-            pids={pid: with_ticks(usage, mhz) for pid, usage in found.pids.items()} if found.pids else None,
-        )
+        return await task_usage(self._handle, mhz=mhz)
 
     def update(self, alloc: ClientAlloc, task: Task) -> None:
         """Take over a newer version of the allocation; most of it shows from the next start on."""
@@ -221,7 +207,7 @@ class TaskRunner:
         if self._is_active:
             self._ask_to_stop()
         else:
-            self._stop_background()
+            self._background.stop()
             self._change(as_dead(self.state, self._now()))
             self._over.set()
         await self._over.wait()
@@ -257,13 +243,7 @@ class TaskRunner:
 
     def spawn(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
         """Do something beside the task's life. It ends with that at the latest; its failure ends the task."""
-        assert self._group_tasks is not None, "only the hooks of a task that was started have work beside it"
-        task = self._group_tasks.create_task(
-            self._beside(work), name=f"{name} of {self.alloc.id} {self.task.name}"
-        )
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
-        return task
+        return self._background.spawn(work, name=name)
 
     def env(self) -> TaskEnv:
         """The task's environment as known so far."""
@@ -295,7 +275,7 @@ class TaskRunner:
         if is_dead:
             for hook in self._hooks:
                 await hook.stop()
-            self._stop_background()
+            self._background.stop()
             self._change(as_dead(self.state, self._now()))
             self._over.set()
         else:
@@ -477,17 +457,10 @@ class TaskRunner:
 
     # --- details ------------------------------------------------------------------------------------
 
-    async def _beside(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except Exception as error:
-            logger.exception("task.hook_failed", alloc_id=self.alloc.id, task=self.task.name)
-            failure = task_events.driver_failure(self._now(), error=f"{type(error).__name__}: {error}")
-            await self.kill(msgspec.structs.replace(failure, fails_task=True))
-
-    def _stop_background(self) -> None:
-        for task in self._background:
-            task.cancel()
+    async def _fail_beside(self, error: Exception) -> None:
+        logger.error("task.hook_failed", alloc_id=self.alloc.id, task=self.task.name, exc_info=error)
+        failure = task_events.driver_failure(self._now(), error=f"{type(error).__name__}: {error}")
+        await self.kill(msgspec.structs.replace(failure, fails_task=True))
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, object]) -> bool:
         """Do `work`; False when the task was to stop before it was done, and `work` cancelled."""
