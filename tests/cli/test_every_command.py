@@ -174,6 +174,7 @@ ROWS = (
     Row("eval status", "{eval}", shows="Placement Failures"),
     Row("eval-status", "{eval}", shows="Placement Failures"),
     Row("eval delete", "{eval}", exit_code=1, shows="broker"),
+    Row("event stream", "-json extra", exit_code=1, shows="takes no arguments"),
     # Nodes.
     Row("node status", "node1", shows="{node}"),
     Row("node-status", "-self -short", shows="{node}"),
@@ -214,7 +215,8 @@ ROWS = (
     Row("volume status", shows="Dynamic Host Volumes"),
     Row("volume create", "missing.hcl", exit_code=1, shows="missing.hcl"),
     Row("volume register", "missing.hcl", exit_code=1, shows="missing.hcl"),
-    Row("volume delete", "nope", exit_code=1),
+    Row("volume delete", "-secret k=v nope", exit_code=1),
+    Row("volume delete", "-secret novalue nope", exit_code=1, shows="Error parsing secret value"),
     Row("volume deregister", "nope", exit_code=1),
     Row("volume detach", "nope node1", exit_code=1),
     Row("volume claim list", shows=""),
@@ -308,6 +310,7 @@ ROWS = (
     Row("system gc"),
     Row("system reconcile summaries"),
     Row("ui", exit_code=1, shows="serves no web UI"),
+    Row("ui", "-show-url -authenticate", exit_code=1, shows="Could not get one-time token"),
     # Last, as it replaces everything.
     Row("operator snapshot restore", "state.snap", shows="Snapshot Restored"),
 )

@@ -18,12 +18,12 @@ def one_argument(arguments: Sequence[str], name: str) -> str:
     return arguments[0]
 
 
-def key_values(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `key=value` texts."""
+def key_values(pairs: Sequence[str], *, what: str = "meta") -> dict[str, str]:
+    """Read `key=value` texts; `what` is what the error calls them."""
     values = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise CommandError(f"Error parsing meta value: {pair}")
+            raise CommandError(f"Error parsing {what} value: {pair}")
         values[key] = value
     return values

@@ -20,8 +20,8 @@ class VerboseFormatOptions(FormatOptions, frozen=True, kw_only=True):
     verbose: Annotated[bool, Flag("verbose", "Display full information.")] = False
 
 
-class FollowOptions(VerboseOptions, frozen=True, kw_only=True):
-    """Commands that set an evaluation in motion and follow it."""
+class FollowOptions(VerboseFormatOptions, frozen=True, kw_only=True):
+    """Commands that set an evaluation in motion and follow it, or show the answer to a program at once."""
 
     detach: Annotated[
         bool,

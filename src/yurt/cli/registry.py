@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 COMMON = ("run", "stop", "status", "alloc", "job", "node", "agent")
 # The rest of the overview, by what people are after; what is in none of these is listed last.
 SECTIONS = (
-    ("Follow and explain", ("logs", "top", "why", "monitor", "ui")),
+    ("Follow and explain", ("logs", "top", "why", "event", "monitor", "ui")),
     ("Act on jobs and tasks", ("start", "exec", "action")),
     ("Look after the cluster", ("server", "deployment", "eval", "system", "operator", "agent-info")),
     (
@@ -112,6 +112,7 @@ COMMANDS: tuple[Entry, ...] = (
         "Display evaluation status and placement failure reasons",
         is_hidden=True,
     ),
+    Entry("event stream", "event_stream", "Show what changes in the cluster, as it changes"),
     Entry("exec", "alloc_exec", "Execute commands in a task"),
     Entry("fmt", "fmt", "Rewrites job and configuration files to a canonical format"),
     Entry("fs", "alloc_fs", "Inspect the contents of an allocation directory", is_hidden=True),
@@ -315,6 +316,7 @@ GROUPS = {
     "context": "Name clusters and switch between them",
     "deployment": "Follow, promote, pause and fail deployments",
     "eval": "What the scheduler was asked, and what came of it",
+    "event": "What changes in the cluster, as it changes",
     "job periodic": "Interact with periodic jobs",
     "job tag": "Manage the names of job versions",
     "job": "Jobs: plan, run, wait, status, scale, restart, history",

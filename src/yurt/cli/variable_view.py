@@ -2,17 +2,44 @@
 
 import json
 import textwrap
-from typing import Any
+from typing import Annotated, Any
 
 from yurt.cli.command import Session
 from yurt.cli.errors import CommandError
 from yurt.cli.layout import key_list
 from yurt.cli.machine_output import template_text
+from yurt.cli.options import Flag, GeneralOptions
 from yurt.cli.times import absolute
 from yurt.sdk.variables import Variable
 
 LINE_WIDTH = 80
 WILDCARD = 'The wildcard namespace ("*") is not valid for this command.'
+
+
+class VariableOptions(GeneralOptions, frozen=True, kw_only=True):
+    """The flags for formats that commands about variables share; each declares its own `out`."""
+
+    out: Annotated[str | None, Flag("out", "Format to render the result in.", "<format>")] = None
+    template: Annotated[str | None, Flag("template", "Template for -out go-template.", "<template>")] = None
+    json: Annotated[bool, Flag("json", "Short for -out json.")] = False
+    short_template: Annotated[
+        str | None, Flag("t", "Short for -out go-template -template <template>.", "<template>")
+    ] = None
+
+
+def chosen_format(options: VariableOptions, *, default: str, known: tuple[str, ...]) -> tuple[str, str]:
+    """Give the format and the template that flags ask for. Raises `CommandError` if they do not agree."""
+    asked = [options.out is not None, options.json, options.short_template is not None]
+    if sum(asked) > 1:
+        raise CommandError("Only one of -out, -json and -t is allowed")
+    out = options.out or default
+    template = options.template or ""
+    if options.json:
+        out = "json"
+    elif options.short_template is not None:
+        out, template = "go-template", options.short_template
+    check_format(out, template, known)
+    return out, template
 
 
 def refuse_wildcard(session: Session) -> None:
@@ -21,7 +48,7 @@ def refuse_wildcard(session: Session) -> None:
         raise CommandError(WILDCARD)
 
 
-def check_format(out: str, template: str | None, known: tuple[str, ...]) -> None:
+def check_format(out: str, template: str, known: tuple[str, ...]) -> None:
     """Raise `CommandError` for an unknown format, or a template without the format that uses it."""
     if out not in known:
         raise CommandError(f'Invalid value for "-out": {out!r}; use one of {", ".join(known)}')
@@ -31,7 +58,7 @@ def check_format(out: str, template: str | None, known: tuple[str, ...]) -> None
         raise CommandError("The '-template' flag is only valid when using 'go-template' formatting")
 
 
-def variable_text(session: Session, variable: Variable, out: str, template: str | None) -> str:
+def variable_text(session: Session, variable: Variable, out: str, template: str) -> str:
     """Write a variable in the format `out`."""
     record = variable_record(variable)
     if out == "json":
@@ -39,7 +66,7 @@ def variable_text(session: Session, variable: Variable, out: str, template: str 
     if out == "hcl":
         return _hcl(variable)
     if out == "go-template":
-        return template_text(template or "", record)
+        return template_text(template, record)
     return _table(session, variable)
 
 

@@ -106,9 +106,9 @@ class GossipKeys(Record, frozen=True):
     keys: dict[str, int] = {}
 
 
-def gossip_keys(client: Client) -> dict[str, int]:
+def gossip_keys(client: Client) -> Answer[GossipKeys]:
     """List the keys that encrypt gossip."""
-    return client.get("/v1/agent/keyring/list", GossipKeys).value.keys
+    return client.get("/v1/agent/keyring/list", GossipKeys)
 
 
 def change_gossip_key(client: Client, action: str, key: str) -> None:

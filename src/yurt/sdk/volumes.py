@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from yurt.sdk.client import Answer, Client
+from yurt.sdk.errors import ApiError
 from yurt.sdk.transport import Param, path_segment
 from yurt.sdk.types.allocs import AllocStub
 from yurt.sdk.wire import Record
+
+SECRETS_HEADER = "X-Nomad-CSI-Secrets"
 
 
 class HostVolume(Record, frozen=True):
@@ -141,9 +144,16 @@ def deregister_csi(client: Client, volume_id: str, *, force: bool) -> None:
     client.send("DELETE", f"/v1/volume/csi/{path_segment(volume_id)}", force=force)
 
 
-def delete_csi(client: Client, volume_id: str) -> None:
-    """Have a storage plugin destroy a volume."""
-    client.send("DELETE", f"/v1/volume/csi/{path_segment(volume_id)}/delete")
+def delete_csi(client: Client, volume_id: str, *, secrets: Mapping[str, str] | None = None) -> None:
+    """Have a storage plugin destroy a volume; `secrets` are for the plugin."""
+    # Secrets travel in a header, as addresses are logged.
+    headers = (
+        {SECRETS_HEADER: ",".join(f"{key}={value}" for key, value in secrets.items())} if secrets else {}
+    )
+    path = f"/v1/volume/csi/{path_segment(volume_id)}/delete"
+    status, _, body = client.exchange("DELETE", path, headers=headers)
+    if status >= 400:
+        raise ApiError(status, body.decode(errors="replace"))
 
 
 def detach_csi(client: Client, volume_id: str, node_id: str) -> None:

@@ -8,12 +8,13 @@ from yurt.cli.arguments import one_argument
 from yurt.cli.command import Command, Session
 from yurt.cli.commands.acl_token_create import roles_of
 from yurt.cli.errors import failing_as
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import show_record, wants_machine_output
+from yurt.cli.options import Flag, FormatOptions
 from yurt.cli.token_view import show_token
 from yurt.sdk import acl
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `acl token update`; what is not given stays as it is."""
 
     name: Annotated[str | None, Flag("name", "Sets the human readable name for the token.", "<name>")] = None
@@ -36,6 +37,7 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
 def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Change a token."""
     accessor = one_argument(arguments, "<token_accessor_id>")
+    is_machine_output = wants_machine_output(options)
     with failing_as("Error fetching token"):
         token: dict[str, Any] = json.loads(acl.read_token(session.client, accessor).body)
     changes: dict[str, Any] = {"Name": options.name, "Type": options.type, "Global": options.is_global}
@@ -45,7 +47,11 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if options.role_ids or options.role_names:
         token["Roles"] = roles_of(options.role_ids, options.role_names)
     with failing_as("Error updating token"):
-        show_token(session, acl.update_token(session.client, accessor, token).value)
+        answer = acl.update_token(session.client, accessor, token)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+    else:
+        show_token(session, answer.value)
     return 0
 
 

@@ -7,7 +7,8 @@ from yurt.cli.alloc_choice import choose_alloc
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.layout import table
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import show_record, wants_machine_output
+from yurt.cli.options import Flag, FormatOptions
 from yurt.cli.sizes import format_size
 from yurt.cli.tail import BYTES_PER_LINE, DEFAULT_TAIL_LINES, keep_last_lines
 from yurt.cli.times import absolute_text
@@ -15,7 +16,7 @@ from yurt.sdk import allocs
 from yurt.sdk.types.allocs import FileInfo
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `alloc fs`."""
 
     machine: Annotated[bool, Flag("H", "Machine friendly output: sizes in bytes.")] = False
@@ -39,10 +40,18 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         raise UsageError("A job ID is required" if options.by_job else "An allocation ID is required")
     if len(arguments) > 2:
         raise UsageError("This command takes one or two arguments: <allocation> [path]")
+    is_machine_output = wants_machine_output(options)
     path = arguments[1] if len(arguments) == 2 else "/"
     alloc = choose_alloc(session, arguments[0], by_job=options.by_job, group=options.group)
     with failing_as(""):
-        info = allocs.file_info(session.client, alloc.id, path).value
+        found = allocs.file_info(session.client, alloc.id, path)
+        info = found.value
+        if is_machine_output:
+            if not options.stat and not info.is_dir:
+                raise CommandError("-json and -t are for directories and for -stat; a file is shown as it is")
+            body = found.body if options.stat else allocs.list_files(session.client, alloc.id, path).body
+            show_record(session.console, options, body)
+            return 0
         if options.stat:
             session.console.output(_stat(info, machine=options.machine))
             return 0

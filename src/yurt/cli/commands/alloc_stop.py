@@ -8,6 +8,7 @@ from yurt.cli.command import Command, Session
 from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import failing_as
 from yurt.cli.lookup import find_alloc
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.options import Flag
 from yurt.sdk import allocs
 
@@ -22,13 +23,17 @@ class Options(FollowOptions, frozen=True, kw_only=True):
 
 def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Stop an allocation."""
+    is_machine_output = wants_machine_output(options)
     alloc = find_alloc(session, one_argument(arguments, "<alloc-id>"))
     with failing_as("Error stopping allocation"):
-        stopped = allocs.stop(session.client, alloc.id, no_shutdown_delay=options.no_shutdown_delay).value
-    if options.detach:
-        session.console.output(stopped.eval_id)
+        answer = allocs.stop(session.client, alloc.id, no_shutdown_delay=options.no_shutdown_delay)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
         return 0
-    return follow(session, session.client, stopped.eval_id, options)
+    if options.detach:
+        session.console.output(answer.value.eval_id)
+        return 0
+    return follow(session, session.client, answer.value.eval_id, options)
 
 
 COMMAND = Command(

@@ -7,6 +7,7 @@ from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.layout import short_id
 from yurt.cli.lookup import find_deployment
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.sdk import deployments
 
 
@@ -14,10 +15,15 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
     """Fail a deployment."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <deployment id>")
+    is_machine_output = wants_machine_output(options)
     deployment = find_deployment(session, arguments[0])
     with failing_as("Error failing deployment"):
-        changed = deployments.fail(session.client, deployment.id).value
+        answer = deployments.fail(session.client, deployment.id)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
     name = short_id(deployment.id, verbose=options.verbose)
+    changed = answer.value
     session.console.output(f'Deployment "{name}" failed')
     if changed.reverted_job_version is not None:
         session.console.output(f"Auto-reverted to job version {changed.reverted_job_version}")

@@ -7,6 +7,7 @@ from yurt.cli.command import Command, Session
 from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.lookup import find_deployment
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.options import Flag
 from yurt.sdk import deployments
 
@@ -24,10 +25,14 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Promote a deployment."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <deployment id>")
+    is_machine_output = wants_machine_output(options)
     deployment = find_deployment(session, arguments[0])
     with failing_as("Error promoting deployment"):
-        changed = deployments.promote(session.client, deployment.id, options.groups).value
-    return follow(session, session.client, changed.eval_id, options)
+        answer = deployments.promote(session.client, deployment.id, options.groups)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    return follow(session, session.client, answer.value.eval_id, options)
 
 
 COMMAND = Command(

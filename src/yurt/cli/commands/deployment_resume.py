@@ -7,6 +7,7 @@ from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.layout import short_id
 from yurt.cli.lookup import find_deployment
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.sdk import deployments
 
 
@@ -14,11 +15,15 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
     """Resume a deployment."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <deployment id>")
+    is_machine_output = wants_machine_output(options)
     deployment = find_deployment(session, arguments[0])
     with failing_as("Error resuming deployment"):
-        changed = deployments.pause(session.client, deployment.id, pause=False).value
+        answer = deployments.pause(session.client, deployment.id, pause=False)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
     done = f'Deployment "{short_id(deployment.id, verbose=options.verbose)}" resumed'
-    return follow(session, session.client, changed.eval_id, options, done=done)
+    return follow(session, session.client, answer.value.eval_id, options, done=done)
 
 
 COMMAND = Command(

@@ -11,6 +11,7 @@ from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.hints import job_page, show_hint
 from yurt.cli.layout import key_list, short_id, table
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.monitor import EXIT_NOT_ALL_PLACED, follow_evaluation
 from yurt.cli.options import Flag
 from yurt.model.times import MINUTE_NS
@@ -46,6 +47,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Dispatch a job."""
     if len(arguments) not in {1, 2}:
         raise UsageError("This command takes one or two argument: <parameterized job> [input source]")
+    is_machine_output = wants_machine_output(options)
     request: dict[str, Any] = {"Meta": key_values(options.meta)}
     if len(arguments) == 2:
         request["Payload"] = base64.b64encode(_payload(session, arguments[1])).decode()
@@ -57,7 +59,11 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         session, arguments[0], kind="parameterized ", accepts=lambda job: job.parameterized_job
     )
     with failing_as("Failed to dispatch job"):
-        made = jobs.dispatch(client, job_id, request, idempotency_token=options.idempotency_token).value
+        answer = jobs.dispatch(client, job_id, request, idempotency_token=options.idempotency_token)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    made = answer.value
     pairs: list[tuple[str, object]] = [("Dispatched Job ID", made.dispatched_job_id)]
     if made.eval_id:
         pairs.append(("Evaluation ID", short_id(made.eval_id, verbose=options.verbose)))

@@ -8,6 +8,7 @@ from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.layout import short_id
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.options import Flag
 from yurt.sdk import jobs
 
@@ -25,9 +26,14 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Evaluate a job."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <job>")
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, arguments[0])
     with failing_as("Error evaluating job"):
-        eval_id = jobs.evaluate(client, job_id, force_reschedule=options.force_reschedule).value.eval_id
+        answer = jobs.evaluate(client, job_id, force_reschedule=options.force_reschedule)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    eval_id = answer.value.eval_id
     if options.detach:
         # The blank before the end of the line is what scripts have always seen.
         session.console.output(f'Created eval ID: "{short_id(eval_id, verbose=options.verbose)}" ')

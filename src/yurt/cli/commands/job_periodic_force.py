@@ -6,6 +6,7 @@ from yurt.cli.command import Command, Session
 from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.sdk import jobs
 
 
@@ -13,10 +14,14 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
     """Launch a periodic job."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <job id>")
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, arguments[0], kind="periodic ", accepts=lambda job: job.periodic)
     with failing_as("Error forcing periodic job"):
-        launched = jobs.force_periodic(client, job_id).value
-    return follow(session, client, launched.eval_id, options, done="Force periodic successful")
+        answer = jobs.force_periodic(client, job_id)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    return follow(session, client, answer.value.eval_id, options, done="Force periodic successful")
 
 
 COMMAND = Command(

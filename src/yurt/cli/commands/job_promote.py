@@ -7,6 +7,7 @@ from yurt.cli.command import Command, Session
 from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.options import Flag
 from yurt.sdk import deployments, jobs
 
@@ -24,14 +25,18 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Promote a job's deployment."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <job>")
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, arguments[0])
     with failing_as("Error retrieving deployments"):
         deployment = jobs.latest_deployment(client, job_id).value
     if deployment is None:
         raise CommandError(f"Unable to find deployment to promote for job {job_id!r}; it never had one")
     with failing_as("Error promoting deployment"):
-        changed = deployments.promote(client, deployment.id, options.groups).value
-    return follow(session, client, changed.eval_id, options)
+        answer = deployments.promote(client, deployment.id, options.groups)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    return follow(session, client, answer.value.eval_id, options)
 
 
 COMMAND = Command(

@@ -7,6 +7,7 @@ from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.job_warnings import show_warnings
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.sdk import Client, jobs
 
 
@@ -14,12 +15,16 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
     """Revert a job."""
     if len(arguments) != 2:
         raise UsageError("This command takes two arguments: <job> <version|tag>")
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, arguments[0])
     version = _version(client, job_id, arguments[1])
     with failing_as("Error retrieving job versions"):
-        registered = jobs.revert(client, job_id, version).value
-    show_warnings(session.console, registered.warnings)
-    return follow(session, client, registered.eval_id, options)
+        answer = jobs.revert(client, job_id, version)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    show_warnings(session.console, answer.value.warnings)
+    return follow(session, client, answer.value.eval_id, options)
 
 
 def _version(client: Client, job_id: str, text: str) -> int:

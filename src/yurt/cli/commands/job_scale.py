@@ -8,6 +8,7 @@ from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import CommandError, failing_as
 from yurt.cli.job_warnings import show_warnings
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.options import Flag
 from yurt.sdk import Client, jobs
 
@@ -28,6 +29,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if len(arguments) not in {2, 3}:
         raise CommandError("Command requires at least two arguments and no more than three")
     count = _count(arguments[-1])
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, arguments[0])
     group = _group(client, job_id, arguments[1] if len(arguments) == 3 else "")
     request: dict[str, Any] = {
@@ -38,9 +40,12 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if options.check_index is not None:
         request["JobModifyIndex"] = options.check_index
     with failing_as("Error submitting scaling request"):
-        registered = jobs.scale(client, job_id, request).value
-    show_warnings(session.console, registered.warnings)
-    return follow(session, client, registered.eval_id, options, done="Job scale successful")
+        answer = jobs.scale(client, job_id, request)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    show_warnings(session.console, answer.value.warnings)
+    return follow(session, client, answer.value.eval_id, options, done="Job scale successful")
 
 
 def _count(text: str) -> int:

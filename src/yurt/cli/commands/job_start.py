@@ -10,11 +10,13 @@ from yurt.cli.common_options import FollowOptions, follow
 from yurt.cli.errors import CommandError, failing_as
 from yurt.cli.job_warnings import show_warnings
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.sdk import Client, SdkError, jobs
 
 
 def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> int:
     """Register a stopped job as it was."""
+    is_machine_output = wants_machine_output(options)
     job_id, client = find_job(session, one_argument(arguments, "<job>"))
     with failing_as("Error retrieving job"):
         job: dict[str, Any] = json.loads(jobs.read(client, job_id).body)
@@ -27,9 +29,12 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
         if group.get("Scaling"):
             group["Scaling"]["Enabled"] = True
     with failing_as("Error starting job"):
-        registered = jobs.register(client, job, source=source).value
-    show_warnings(session.console, registered.warnings)
-    return follow(session, client, registered.eval_id, options, done="Job registration successful")
+        answer = jobs.register(client, job, source=source)
+    if is_machine_output:
+        show_record(session.console, options, answer.body)
+        return 0
+    show_warnings(session.console, answer.value.warnings)
+    return follow(session, client, answer.value.eval_id, options, done="Job registration successful")
 
 
 def _source(session: Session, client: Client, job: dict[str, Any]) -> dict[str, Any] | None:

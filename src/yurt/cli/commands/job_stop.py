@@ -1,18 +1,20 @@
 """`yurt job stop`: stop jobs, and follow what that sets in motion."""
 
+import json
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from yurt.cli.command import Command, Session
 from yurt.cli.confirm import confirm
 from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.lookup import find_job
+from yurt.cli.machine_output import show_value, wants_machine_output
 from yurt.cli.monitor import follow_evaluation
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.options import Flag, FormatOptions
 from yurt.sdk import jobs
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `job stop`."""
 
     detach: Annotated[
@@ -48,6 +50,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Stop one job or several."""
     if not arguments:
         raise UsageError("This command takes at least one argument: <job>")
+    is_machine_output = wants_machine_output(options)
     found = [find_job(session, name) for name in arguments]
     if len(arguments) == 1 and not options.yes and found[0][0] != arguments[0]:
         question = f'Are you sure you want to stop job "{found[0][0]}"?'
@@ -55,6 +58,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         if refused is not None:
             return refused
     stopped = []
+    records: list[dict[str, Any]] = []
     for job_id, client in found:
         with failing_as("Error deregistering job"):
             answer = jobs.deregister(
@@ -68,6 +72,10 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
                 },
             )
         stopped.append((client, answer.value.eval_id))
+        records.append({"JobID": job_id, **json.loads(answer.body)})
+    if is_machine_output:
+        show_value(session.console, options, records)
+        return 0
     exit_code = 0
     for client, eval_id in stopped:
         if not eval_id:

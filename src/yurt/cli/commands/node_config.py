@@ -5,11 +5,12 @@ from typing import Annotated
 
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import UsageError, failing_as
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import show_value, wants_machine_output
+from yurt.cli.options import Flag, FormatOptions
 from yurt.sdk import agent
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `node config`."""
 
     servers: Annotated[bool, Flag("servers", "List the known servers of the client.")] = False
@@ -22,10 +23,14 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Show or replace the server list."""
     if options.servers == options.update_servers:
         raise UsageError("Either the '-servers' or '-update-servers' flag must be set")
+    is_machine_output = wants_machine_output(options)
     if options.servers:
         with failing_as("Error querying server list"):
             found = agent.client_servers(session.client)
-        session.console.output("\n".join(found))
+        if is_machine_output:
+            show_value(session.console, options, list(found))
+        else:
+            session.console.output("\n".join(found))
         return 0
     if not arguments:
         raise UsageError("The '-update-servers' flag requires at least one server address")

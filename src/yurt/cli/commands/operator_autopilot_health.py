@@ -1,34 +1,32 @@
 """`yurt operator autopilot health`: how the servers fare."""
 
 from collections.abc import Sequence
-from typing import Annotated
 
 from yurt.cli.arguments import no_arguments
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import failing_as
 from yurt.cli.layout import table, yes_no
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import show_record, wants_machine_output
+from yurt.cli.options import FormatOptions
 from yurt.sdk import ApiError, operator
 from yurt.sdk.operator import ClusterHealth
 from yurt.sdk.wire import decode
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
-    """The flags of `operator autopilot health`."""
-
-    json: Annotated[bool, Flag("json", "Output the health in JSON format.")] = False
-
-
-def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
+def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> int:
     """Show the servers' health."""
     no_arguments(arguments)
+    is_machine_output = wants_machine_output(options)
     with failing_as("Error checking Autopilot health"):
         status, _, body = operator.cluster_health(session.client)
         # An unhealthy cluster is an answer, too.
         if status >= 400 and status != 429:
             raise ApiError(status, body.decode(errors="replace"))
     if options.json:
+        # One line, as it comes: that is how scripts have always got it.
         session.console.output(body.decode(errors="replace").strip())
+    elif is_machine_output:
+        show_record(session.console, options, body)
     else:
         session.console.output(_text(decode(body, ClusterHealth)))
     return 0
@@ -67,7 +65,7 @@ def _text(health: ClusterHealth) -> str:
 
 COMMAND = Command(
     path="operator autopilot health",
-    options=Options,
+    options=FormatOptions,
     run=run,
     usage="[options]",
     description="""

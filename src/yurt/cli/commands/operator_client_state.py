@@ -4,17 +4,18 @@ from collections.abc import Sequence
 
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import UsageError
-from yurt.cli.machine_output import json_text
+from yurt.cli.machine_output import show_value, wants_machine_output
 from yurt.cli.offline_file import decoded, opened
-from yurt.cli.options import GeneralOptions
+from yurt.cli.options import FormatOptions
 
 STATE_FILE = "state.db"
 
 
-def run(session: Session, _options: GeneralOptions, arguments: Sequence[str]) -> int:
+def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> int:
     """Print the state as JSON."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <path>")
+    wants_machine_output(options)
     with opened(arguments[0], STATE_FILE) as state:
         reported = dict(state.execute("SELECT alloc_id, status FROM acknowledged"))
         found = {
@@ -25,13 +26,13 @@ def run(session: Session, _options: GeneralOptions, arguments: Sequence[str]) ->
             found.setdefault(alloc_id, {"Alloc": None, "Reported": "", "Tasks": {}})["Tasks"][task] = decoded(
                 record
             )
-    session.console.output(json_text({"Allocations": found}))
+    show_value(session.console, options, {"Allocations": found})
     return 0
 
 
 COMMAND = Command(
     path="operator client-state",
-    options=GeneralOptions,
+    options=FormatOptions,
     run=run,
     usage="<path to the data_dir of an agent>",
     description="""

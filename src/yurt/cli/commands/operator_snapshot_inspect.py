@@ -1,29 +1,24 @@
 """`yurt operator snapshot inspect`: what a snapshot file holds."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError
 from yurt.cli.layout import key_list, table
-from yurt.cli.machine_output import json_text
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import show_value, wants_machine_output
+from yurt.cli.options import FormatOptions
 from yurt.cli.sizes import format_size
 from yurt.cli.snapshot_file import SnapshotInfo, SnapshotProblem, inspect_snapshot
 from yurt.cli.times import absolute
 from yurt.model.times import SECOND_NS
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
-    """The flags of `operator snapshot inspect`."""
-
-    json: Annotated[bool, Flag("json", "Output the snapshot's description in JSON format.")] = False
-
-
-def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
+def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> int:
     """Describe a snapshot file."""
     if len(arguments) != 1:
         raise UsageError("This command takes one argument: <file>")
+    is_machine_output = wants_machine_output(options)
     path = arguments[0]
     try:
         info = inspect_snapshot(path)
@@ -32,8 +27,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     except OSError as error:
         cause = (error.strerror or str(error)).lower()
         raise CommandError(f"Error opening snapshot file: open {path}: {cause}") from error
-    if options.json:
-        session.console.output(json_text({"Meta": info.meta, "StateSize": info.state_bytes}))
+    if is_machine_output:
+        show_value(session.console, options, {"Meta": info.meta, "StateSize": info.state_bytes})
         return 0
     session.console.output(_keys(info))
     counts = info.meta.get("Tables")
@@ -65,7 +60,7 @@ def _tables(counts: dict[str, Any]) -> str:
 
 COMMAND = Command(
     path="operator snapshot inspect",
-    options=Options,
+    options=FormatOptions,
     run=run,
     usage="[options] <file>",
     description="""

@@ -2,41 +2,32 @@
 
 import json
 from collections.abc import Sequence
-from typing import Annotated
 
 from yurt.cli.arguments import one_argument
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import failing_as
-from yurt.cli.machine_output import json_text, template_text
+from yurt.cli.machine_output import show_value, wants_machine_output
 from yurt.cli.namespace_choice import find_quota
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.options import FormatOptions
 from yurt.sdk import quotas
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
-    """The flags of `quota inspect`."""
-
-    template: Annotated[
-        str | None, Flag("t", "Format and display the result using a Go template.", "<template>")
-    ] = None
-
-
-def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
+def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> int:
     """Show a quota."""
+    wants_machine_output(options)
     quota = find_quota(session, one_argument(arguments, "<quota>"))
     with failing_as("Error retrieving quota"):
         record = {
             "Spec": json.loads(quotas.read(session.client, quota.name).body),
             "Usage": json.loads(quotas.usage(session.client, quota.name).body),
         }
-    text = json_text(record) if options.template is None else template_text(options.template, record)
-    session.console.output(text)
+    show_value(session.console, options, record)
     return 0
 
 
 COMMAND = Command(
     path="quota inspect",
-    options=Options,
+    options=FormatOptions,
     run=run,
     usage="[options] <quota>",
     description="""

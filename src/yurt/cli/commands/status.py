@@ -6,7 +6,8 @@ from typing import Annotated
 
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError, failing_as
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.machine_output import wants_machine_output
+from yurt.cli.options import Flag, FormatOptions
 from yurt.sdk import search
 
 # What the search knows, the command that shows it, and how a list of candidates is headed.
@@ -18,10 +19,13 @@ KINDS = {
     "deployment": ("deployment_status", "Deployments"),
     "namespaces": ("namespace_status", "Namespaces"),
     "node_pools": ("node_pool_info", "Node Pools"),
+    "plugins": ("plugin_status", "Plugins"),
+    "volumes": ("volume_status", "Volumes"),
+    "host_volumes": ("volume_status", "Dynamic Host Volumes"),
 }
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(FormatOptions, frozen=True, kw_only=True):
     """The flags of `status`."""
 
     verbose: Annotated[bool, Flag("verbose", "Display full information.")] = False
@@ -32,6 +36,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Find out what an id is of, and show that."""
     if len(arguments) > 1:
         raise UsageError("This command takes either no arguments or one: <identifier>")
+    wants_machine_output(options)
     if not arguments:
         return _show(session, options, "job_status", ())
     name = arguments[0]
@@ -51,7 +56,12 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
 
 def _show(session: Session, options: Options, module: str, arguments: Sequence[str]) -> int:
     command = import_module(f"yurt.cli.commands.{module}").COMMAND
-    fields = {"verbose": options.verbose, "ui": options.ui}
+    fields = {
+        "verbose": options.verbose,
+        "ui": options.ui,
+        "json": options.json,
+        "template": options.template,
+    }
     known = {name: value for name, value in fields.items() if name in command.options.__struct_fields__}
     return int(command.run(session, command.options(**known), arguments))
 

@@ -7,7 +7,7 @@ from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.hints import open_in_browser, serves_ui
 from yurt.cli.options import Flag, GeneralOptions
-from yurt.sdk import search
+from yurt.sdk import acl, search
 
 PAGES = {"jobs": "jobs", "allocs": "allocations", "nodes": "clients"}
 
@@ -15,6 +15,13 @@ PAGES = {"jobs": "jobs", "allocs": "allocations", "nodes": "clients"}
 class Options(GeneralOptions, frozen=True, kw_only=True):
     """The flags of `ui`."""
 
+    authenticate: Annotated[
+        bool,
+        Flag(
+            "authenticate",
+            "Log the browser in: put a secret into the address that works once, for your token.",
+        ),
+    ] = False
     show_url: Annotated[bool, Flag("show-url", "Print the address instead of opening it.")] = False
 
 
@@ -23,6 +30,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if len(arguments) > 1:
         raise UsageError("This command takes no or one optional argument: <identifier>")
     url = session.client.address + (_page(session, arguments[0]) if arguments else "")
+    if options.authenticate:
+        url += f"?ott={_one_time_secret(session)}"
     if options.show_url:
         session.console.output(f"URL for web UI: {url}")
         return 0
@@ -33,6 +42,11 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         )
     session.console.output(f"Opening URL {url!r}")
     return 0 if open_in_browser(session, url) else 1
+
+
+def _one_time_secret(session: Session) -> str:
+    with failing_as("Could not get one-time token"):
+        return acl.create_one_time_token(session.client).value.one_time_token.one_time_secret_id
 
 
 def _page(session: Session, name: str) -> str:

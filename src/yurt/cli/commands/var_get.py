@@ -7,14 +7,14 @@ from yurt.cli.arguments import one_argument
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, failing_as
 from yurt.cli.hints import show_hint
-from yurt.cli.options import Flag, GeneralOptions
-from yurt.cli.variable_view import check_format, refuse_wildcard, variable_text
+from yurt.cli.options import Flag
+from yurt.cli.variable_view import VariableOptions, chosen_format, refuse_wildcard, variable_text
 from yurt.sdk import ApiError, variables
 
 FORMATS = ("table", "json", "hcl", "go-template", "none")
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(VariableOptions, frozen=True, kw_only=True):
     """The flags of `var get`."""
 
     item: Annotated[
@@ -29,7 +29,6 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
             "<format>",
         ),
     ] = None
-    template: Annotated[str | None, Flag("template", "Template for -out go-template.", "<template>")] = None
     ui: Annotated[bool, Flag("ui", "Open the variable's page in the browser.")] = False
 
 
@@ -37,8 +36,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Show a variable."""
     path = one_argument(arguments, "<path>")
     refuse_wildcard(session)
-    out = options.out or ("table" if session.console.is_terminal else "json")
-    check_format(out, options.template, FORMATS)
+    default = "table" if session.console.is_terminal else "json"
+    out, template = chosen_format(options, default=default, known=FORMATS)
     try:
         with failing_as("Error retrieving variable"):
             variable = variables.read(session.client, path).value
@@ -55,7 +54,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
         return 0
     if out == "none":
         return 0
-    session.console.output(variable_text(session, variable, out, options.template))
+    session.console.output(variable_text(session, variable, out, template))
     show_hint(
         session,
         "View variable details in the Web UI",

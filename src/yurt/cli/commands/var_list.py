@@ -9,15 +9,15 @@ from yurt.cli.errors import UsageError, failing_as
 from yurt.cli.hints import show_hint
 from yurt.cli.layout import table
 from yurt.cli.machine_output import json_text, template_text
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.options import Flag
 from yurt.cli.times import absolute
-from yurt.cli.variable_view import check_format
+from yurt.cli.variable_view import VariableOptions, chosen_format
 from yurt.sdk import variables
 
 FORMATS = ("table", "json", "terse", "go-template")
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(VariableOptions, frozen=True, kw_only=True):
     """The flags of `var list`."""
 
     per_page: Annotated[int | None, Flag("per-page", "How many results to show per page.", "<n>")] = None
@@ -34,7 +34,6 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
             "<format>",
         ),
     ] = None
-    template: Annotated[str | None, Flag("template", "Template for -out go-template.", "<template>")] = None
     ui: Annotated[bool, Flag("ui", "Open the variables' page in the browser.")] = False
 
 
@@ -43,8 +42,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if len(arguments) > 1:
         raise UsageError("This command takes flags and either no arguments or one: <prefix>")
     prefix = arguments[0] if arguments else ""
-    out = options.out or ("table" if session.console.is_terminal else "json")
-    check_format(out, options.template, FORMATS)
+    default = "table" if session.console.is_terminal else "json"
+    out, template = chosen_format(options, default=default, known=FORMATS)
     with failing_as("Error retrieving vars"):
         answer = variables.listing(
             session.client,
@@ -61,7 +60,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
                 record.pop("Lock", None)
         is_paged = bool(options.per_page or options.page_token)
         value = {"Data": records, "QueryMeta": {"NextToken": answer.next_token}} if is_paged else records
-        console.output(json_text(value) if out == "json" else template_text(options.template or "", value))
+        console.output(json_text(value) if out == "json" else template_text(template, value))
         return 0
     if not answer.value:
         console.output("No matching variables found")

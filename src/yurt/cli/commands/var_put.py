@@ -9,9 +9,15 @@ from typing import Annotated, Any
 from yurt.cli.command import Command, Session
 from yurt.cli.errors import CommandError, UsageError, failing_as
 from yurt.cli.hints import show_hint
-from yurt.cli.options import Flag, GeneralOptions
+from yurt.cli.options import Flag
 from yurt.cli.spec_file import block, parse_spec, read_text
-from yurt.cli.variable_view import check_format, conflict_text, refuse_wildcard, variable_text
+from yurt.cli.variable_view import (
+    VariableOptions,
+    chosen_format,
+    conflict_text,
+    refuse_wildcard,
+    variable_text,
+)
 from yurt.sdk import variables
 from yurt.sdk.variables import Conflict
 
@@ -21,7 +27,7 @@ WHAT = "variable specification"
 PLAIN_KEY = re.compile(r"[A-Za-z0-9_]")
 
 
-class Options(GeneralOptions, frozen=True, kw_only=True):
+class Options(VariableOptions, frozen=True, kw_only=True):
     """The flags of `var put`."""
 
     check_index: Annotated[
@@ -46,7 +52,6 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
             "<format>",
         ),
     ] = None
-    template: Annotated[str | None, Flag("template", "Template for -out go-template.", "<template>")] = None
     verbose: Annotated[bool, Flag("verbose", "Say more on stderr.")] = False
     ui: Annotated[bool, Flag("ui", "Open the variable's page in the browser.")] = False
 
@@ -56,8 +61,8 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if not arguments:
         raise UsageError("Not enough arguments (expected >1, got 0)")
     refuse_wildcard(session)
-    out = options.out or ("none" if session.console.is_terminal else "json")
-    check_format(out, options.template, FORMATS)
+    default = "none" if session.console.is_terminal else "json"
+    out, template = chosen_format(options, default=default, known=FORMATS)
     variable = build_variable(session, options.in_format, arguments)
     path = variable["Path"]
     params: dict[str, int | str] = {}
@@ -78,7 +83,7 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     if out == "none":
         session.console.output(f'Created variable "{written.path}" with modify index {written.modify_index}')
     else:
-        session.console.output(variable_text(session, written, out, options.template))
+        session.console.output(variable_text(session, written, out, template))
     show_hint(
         session,
         "View variable details in the Web UI",

@@ -5,9 +5,10 @@ from typing import Annotated
 
 from yurt.cli.arguments import one_argument
 from yurt.cli.command import Command, Session
-from yurt.cli.common_options import VerboseOptions
+from yurt.cli.common_options import VerboseFormatOptions
 from yurt.cli.errors import CommandError, failing_as
 from yurt.cli.layout import short_id
+from yurt.cli.machine_output import show_record, wants_machine_output
 from yurt.cli.options import Flag
 from yurt.cli.times import absolute
 from yurt.cli.volume_spec import read_volume
@@ -18,7 +19,7 @@ READY = frozenset({"ready"})
 FAILED = frozenset({"unavailable"})
 
 
-class Options(VerboseOptions, frozen=True, kw_only=True):
+class Options(VerboseFormatOptions, frozen=True, kw_only=True):
     """The flags of `volume create`."""
 
     detach: Annotated[bool, Flag("detach", "Return immediately instead of waiting for the volume.")] = False
@@ -30,6 +31,7 @@ class Options(VerboseOptions, frozen=True, kw_only=True):
 
 def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     """Make a volume from a specification."""
+    is_machine_output = wants_machine_output(options)
     volume = read_volume(session, one_argument(arguments, "<input>"))
     kind = volume.pop("Type", "csi")
     if kind == "csi":
@@ -37,7 +39,11 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
             raise CommandError("Error creating volume: the specification has no id")
         with failing_as("Error creating volume"):
             volumes.create_csi(session.client, volume)
-        session.console.output(f"Created volume {volume['ID']}")
+        if is_machine_output:
+            with failing_as("Error reading volume"):
+                show_record(session.console, options, volumes.read_csi(session.client, volume["ID"]).body)
+        else:
+            session.console.output(f"Created volume {volume['ID']}")
         return 0
     if options.id:
         volume["ID"] = options.id
@@ -46,6 +52,10 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
     made = answer.volume
     if answer.warnings:
         session.console.warn(f"Volume Warnings:\n{answer.warnings}")
+    if is_machine_output:
+        with failing_as("Error reading volume"):
+            show_record(session.console, options, volumes.read_host(session.client, made.id).body)
+        return 0
     session.console.output(f"==> Created host volume {made.name} with ID {made.id}")
     return 0 if options.detach else _wait(session, made.id, verbose=options.verbose)
 
