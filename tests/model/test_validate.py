@@ -387,6 +387,10 @@ def test_affinity_problems(affinity: dict[str, Any], expected: list[str]) -> Non
             {"Networks": [{"CNI": {"Args": {"a;": "b;"}}}]},
             ["invalid ';' character in CNI arg key \"a;\"", "invalid ';' character in CNI arg value \"b;\""],
         ),
+        (
+            {"Networks": [{"CNI": {"Args": {"a": "b"}}}, {"CNI": {"Args": {"a": "c"}}}]},
+            ['duplicate CNI arg "a"'],
+        ),
         ({"Networks": [{"Hostname": "a..b"}]}, ["Hostname is not a valid DNS name"]),
         (
             {"Scaling": {"Min": -1, "Max": 3}, "Count": 1},

@@ -28,10 +28,6 @@ COSTLY: frozenset[tuple[str, str]] = frozenset(
         (("GET", *WRITE), "/v1/operator/snapshot"),
         (("GET", *WRITE), "/v1/job/{job_id}/placements"),
         (("GET", *WRITE), "/v1/evaluation/{eval_id}/placements"),
-        (WRITE, "/v1/acl/bootstrap"),
-        (WRITE, "/v1/acl/login"),
-        (WRITE, "/v1/acl/oidc/auth-url"),
-        (WRITE, "/v1/acl/oidc/complete-auth"),
     )
     for method in methods
 )

@@ -33,6 +33,7 @@ def networks_errors(networks: Sequence[NetworkResource] | None) -> list[str]:
     errors: list[str] = []
     labels: set[str] = set()
     static: dict[tuple[str, int], str] = {}
+    cni_args: set[str] = set()
     for network in networks or ():
         # Reserved ports come first: a label that both use is blamed on the dynamic one.
         for port in (*(network.reserved_ports or ()), *(network.dynamic_ports or ())):
@@ -41,7 +42,7 @@ def networks_errors(networks: Sequence[NetworkResource] | None) -> list[str]:
                 continue
             labels.add(port.label)
             errors += _port_errors(port, mode=network.mode, static=static)
-        errors += _cni_errors(network)
+        errors += _cni_errors(network, seen=cni_args)
         if network.hostname and not _is_hostname(network.hostname):
             errors.append("Hostname is not a valid DNS name")
     return errors
@@ -70,9 +71,13 @@ def _port_errors(port: Port, *, mode: str, static: dict[tuple[str, int], str]) -
     return errors
 
 
-def _cni_errors(network: NetworkResource) -> list[str]:
+def _cni_errors(network: NetworkResource, *, seen: set[str]) -> list[str]:
+    """Check the arguments for CNI plugins; `seen` has those of the group's earlier networks, and is added to."""
     errors = []
     for key, value in ((network.cni and network.cni.args) or {}).items():
+        if key in seen:
+            errors.append(f"duplicate CNI arg {quoted(key)}")
+        seen.add(key)
         if ";" in key:
             errors.append(f"invalid ';' character in CNI arg key {quoted(key)}")
         if ";" in value:
