@@ -7,6 +7,7 @@ from functools import lru_cache
 import msgspec
 from msgspec.structs import force_setattr
 
+from yurt.api.v1.payloads import with_plain_payload
 from yurt.model.alloc import (
     Allocation,
     AllocDeploymentStatus,
@@ -131,7 +132,7 @@ def alloc_view(alloc: Allocation, *, with_job: bool = True, signing_key_id: str 
         node_id=alloc.node_id,
         node_name=alloc.node_name,
         job_id=alloc.job_id,
-        job=alloc.job if with_job else None,
+        job=with_plain_payload(alloc.job) if with_job else None,
         task_group=alloc.task_group,
         resources=total,
         shared_resources=shared,

@@ -14,6 +14,7 @@ from yurt.api.routes import ANY_METHOD, Route
 from yurt.api.v1.found import found
 from yurt.api.v1.job_messages import JobVersions
 from yurt.api.v1.jobs import job_key
+from yurt.api.v1.payloads import with_plain_payload
 from yurt.model.job import Job
 from yurt.scheduler.diff.job_diff import job_diff
 from yurt.scheduler.diff.types import JobDiff
@@ -60,7 +61,9 @@ class JobVersionHandlers:
                 base = _base(versions, tag, wanted)
                 diffs = _diffs(versions, base)
             index = max(job.modify_index for job in versions)
-            return index, JobVersions(versions=versions, diffs=diffs, index=index)
+            return index, JobVersions(
+                versions=tuple(map(with_plain_payload, versions)), diffs=diffs, index=index
+            )
 
         return found(await self._deps.read(call, [("jobs", key)], read), "job versions not found")
 

@@ -23,6 +23,7 @@ from yurt.api.v1.job_messages import (
     SubmissionForm,
 )
 from yurt.api.v1.job_views import JobListStub, job_stub
+from yurt.api.v1.payloads import with_plain_payload
 from yurt.model.acl.caller import OPEN_TO_ALL
 from yurt.model.job import JOB_PRIORITY_MIN, SYSTEM, Job, JobKey
 from yurt.model.job_submission import JobSubmission
@@ -132,7 +133,9 @@ class JobHandlers:
 
         def read() -> tuple[int, Job | None]:
             job = state.jobs.get(key)
-            return (job.modify_index, job) if job is not None else (state.jobs.index, None)
+            return (
+                (job.modify_index, with_plain_payload(job)) if job is not None else (state.jobs.index, None)
+            )
 
         return found(await self._deps.read(call, [("jobs", key)], read), "job not found")
 
