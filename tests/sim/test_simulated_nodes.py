@@ -133,3 +133,33 @@ def test_a_file_that_holds_no_nodes_is_refused(server: RealAgent, tmp_path: Path
     assert result.returncode == 1
     assert "$.Nodes[0].Name" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_work_turns_healthy_and_comes_back_after_a_silence(
+    server: RealAgent, simulate: Callable[..., subprocess.Popen[str]]
+) -> None:
+    process = simulate("-count", "1", "-leave")
+    job = _job("tough", 1)
+    job["Job"]["TaskGroups"][0]["Disconnect"] = {"LostAfter": 3_600_000_000_000, "Replace": False}
+    server.call("PUT", "/v1/jobs", job)
+    server.wait_for(
+        "/v1/job/tough/deployments", lambda found: [one["Status"] for one in found] == ["successful"]
+    )
+
+    process.send_signal(signal.SIGSTOP)
+    server.wait_for(
+        "/v1/job/tough/allocations", lambda found: [one["ClientStatus"] for one in found] == ["unknown"]
+    )
+    process.send_signal(signal.SIGCONT)
+    server.wait_for(
+        "/v1/job/tough/allocations", lambda found: [one["ClientStatus"] for one in found] == ["running"]
+    )
+
+    # In place, into a new deployment: health is told anew.
+    job["Job"]["TaskGroups"][0]["Count"] = 2
+    server.call("PUT", "/v1/jobs", job)
+    server.wait_for(
+        "/v1/job/tough/deployments",
+        lambda found: [one["Status"] for one in found] == ["successful", "successful"],
+    )
+    server.call("DELETE", "/v1/job/tough?purge=true")

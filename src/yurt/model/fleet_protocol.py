@@ -36,10 +36,14 @@ class FleetHeartbeat(_Message, frozen=True, kw_only=True):
 
 
 class FleetBeaten(_Message, frozen=True, kw_only=True):
-    """When to beat again. `is_known` False asks the fleet to join anew: the servers do not know it."""
+    """When to beat again. `is_known` False asks the fleet to join anew: the servers do not know it.
+
+    `returned` are nodes that had been given up: what they run is to be reported again.
+    """
 
     heartbeat_ttl: Nanoseconds
     is_known: bool = True
+    returned: tuple[NodeID, ...] = ()
 
 
 class WatchFleet(_Message, frozen=True, kw_only=True):

@@ -16,7 +16,12 @@ from yurt.model.policies import ReschedulePolicy, UpdateStrategy
 from yurt.model.times import MINUTE_NS
 from yurt.model.wire import DeploymentID
 from yurt.server.watchers import deployments
-from yurt.server.watchers.deployments import DeploymentWatch, next_deployment_steps, progress_deadline
+from yurt.server.watchers.deployments import (
+    COLLECT_NS,
+    DeploymentWatch,
+    next_deployment_steps,
+    progress_deadline,
+)
 from yurt.state import entries
 
 UNLIMITED = ReschedulePolicy(unlimited=True, delay=1)
@@ -200,9 +205,21 @@ def test_a_watch_looks_at_what_changed_once() -> None:
     scene = Watched("a", "b", "c")
     assert scene.steps() == []
     scene.cluster.report("a", "running", healthy=True)
-    (step,) = scene.steps()
+    assert scene.steps() == [], "what its other allocations call for may come along"
+    assert scene.watch.deadline == scene.cluster.now + COLLECT_NS
+    (step,) = scene.steps(later=COLLECT_NS)
     assert isinstance(step, entries.UpsertEvals)
+    assert scene.steps(later=COLLECT_NS) == []
+
+
+@pytest.mark.usefixtures("no_rescan")
+def test_a_failure_is_not_collected() -> None:
+    scene = Watched("a", "b", policy=None)
+    scene.cluster.report("a", "running", healthy=True)
     assert scene.steps() == []
+    scene.cluster.report("b", "failed", healthy=False)
+    (step,) = scene.steps(later=1)
+    assert isinstance(step, entries.SetDeploymentStatus)
 
 
 @pytest.mark.usefixtures("no_rescan")
@@ -220,5 +237,7 @@ def test_a_watch_looks_at_a_deployment_whose_time_is_up() -> None:
 def test_a_watch_finds_again_what_could_not_be_written() -> None:
     scene = Watched("a", "b", "c")
     scene.cluster.report("a", "running", healthy=True)
-    assert len(scene.steps()) == 1
-    assert len(scene.steps()) == 1
+    assert scene.steps() == []
+    assert len(scene.steps(later=COLLECT_NS)) == 1
+    assert scene.steps(later=COLLECT_NS) == [], "collected anew"
+    assert len(scene.steps(later=2 * COLLECT_NS)) == 1

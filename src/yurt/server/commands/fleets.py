@@ -75,6 +75,7 @@ class FleetCommands:
             return FleetBeaten(heartbeat_ttl=SECOND_NS, is_known=False)
         nodes = self._context.state.nodes
         silent = frozenset(request.silent)
+        returned: list[NodeID] = []
         for node_id, secret in fleet.secrets.items():
             node = nodes.get(node_id)
             if node_id in silent:
@@ -83,7 +84,8 @@ class FleetCommands:
                 return FleetBeaten(heartbeat_ttl=SECOND_NS, is_known=False)
             if node.status != NODE_READY:
                 await self._nodes.heartbeat(Heartbeat(node_id=node_id, secret_id=secret))
-        return FleetBeaten(heartbeat_ttl=self._beat(fleet, silent))
+                returned.append(node_id)
+        return FleetBeaten(heartbeat_ttl=self._beat(fleet, silent), returned=tuple(returned))
 
     async def watch(self, request: WatchFleet) -> FleetAllocs:
         """Give a fleet what changed for its nodes since it asked last."""

@@ -36,6 +36,9 @@ from yurt.state.state import State
 
 # Health of many allocations arrives within moments; one look then serves them all.
 BATCH_S = 0.25
+# What a deployment's allocations call for is collected, as in Nomad: one evaluation then serves a whole
+# step of a rolling update. Failures and promotions do not wait.
+COLLECT_NS = SECOND_NS
 RESCAN_INTERVAL_S = 5.0
 RESCANNED_PER_LOOK = 100
 
@@ -64,17 +67,20 @@ class DeploymentWatch:
     def __init__(self) -> None:
         self._seen = 0
         self._deadlines: dict[DeploymentID, Nanoseconds] = {}
+        # Until when evaluations of a deployment are collected.
+        self._collecting: dict[DeploymentID, Nanoseconds] = {}
         self._rescanned = 0
 
     @property
     def deadline(self) -> Nanoseconds | None:
-        """When the next deployment must have got on, if any must."""
-        return min(self._deadlines.values(), default=None)
+        """When to look next, though nothing changes: a deployment must have got on, or was collected for."""
+        return min((*self._deadlines.values(), *self._collecting.values()), default=None)
 
     def steps(self, state: State, *, now: Nanoseconds, new_id: Callable[[], str]) -> list[Entry]:
         """Say what is to be done about deployments, as far as they are worth a look."""
         active = state.deployments.active()
         late = {deployment_id for deployment_id, due in self._deadlines.items() if due <= now}
+        collected = {deployment_id for deployment_id, due in self._collecting.items() if due <= now}
         if self._rescanned >= len(active):
             self._rescanned = 0
         again = active[self._rescanned : self._rescanned + RESCANNED_PER_LOOK]
@@ -83,14 +89,34 @@ class DeploymentWatch:
         worth = [
             deployment
             for deployment in active
-            if deployment.modify_index > self._seen or deployment.id in late or deployment.id in rescanned
+            if deployment.modify_index > self._seen
+            or deployment.id in late
+            or deployment.id in collected
+            or deployment.id in rescanned
         ]
         self._seen = state.index
         for deployment_id in late:
             del self._deadlines[deployment_id]
         for deployment in worth:
             self._note_deadline(deployment)
-        return _steps(state, worth, now, new_id)
+        steps = [
+            step
+            for deployment in worth
+            for step in self._due(deployment.id, _steps(state, (deployment,), now, new_id), now)
+        ]
+        # What was collected for is written by now, or over.
+        for deployment_id in collected:
+            self._collecting.pop(deployment_id, None)
+        return steps
+
+    def _due(self, deployment_id: DeploymentID, steps: list[Entry], now: Nanoseconds) -> list[Entry]:
+        """The steps that are to be taken now; evaluations alone are collected first."""
+        if not all(isinstance(step, UpsertEvals | SetDesiredTransitions) for step in steps):
+            return steps
+        if not steps:
+            self._collecting.pop(deployment_id, None)
+            return []
+        return steps if self._collecting.setdefault(deployment_id, now + COLLECT_NS) <= now else []
 
     def _note_deadline(self, deployment: Deployment) -> None:
         due = progress_deadline(deployment)

@@ -16,7 +16,8 @@ from yurt.server.watchers.pacing import Pacer
 from yurt.state.entries import Entry, SetDesiredTransitions, SetNodeDrain
 from yurt.state.state import State
 
-BATCH_S = 0.25
+# What drains call for is collected for so long, as in Nomad.
+BATCH_S = 1.0
 RESCAN_INTERVAL_S = 5.0
 ALLOCS_PER_ENTRY_MAX = 7281
 

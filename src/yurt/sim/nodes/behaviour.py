@@ -110,7 +110,6 @@ def _by_driver(job: Job, group: str) -> Behaviour:
     return Behaviour(
         ends_after_s=(run_for_s or 0.0) if ends else None,
         exit_code=int(options.get("exit_code", 0)),
-        healthy=None if ends else True,
         healthy_after_s=HEALTH_S_MIN,
         start_error=error,
     )

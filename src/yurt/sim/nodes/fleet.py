@@ -17,6 +17,7 @@ from yurt.errors import YurtError
 from yurt.model.alloc import (
     CLIENT_COMPLETE,
     CLIENT_FAILED,
+    CLIENT_LOST,
     CLIENT_RUNNING,
     DESIRED_RUN,
     AllocDeploymentStatus,
@@ -33,7 +34,7 @@ from yurt.model.fleet_protocol import (
     ReportFleet,
     WatchFleet,
 )
-from yurt.model.job import Job
+from yurt.model.job import SERVICE, SYSTEM, Job
 from yurt.model.node import Node
 from yurt.model.task_state import TASK_DEAD, TASK_RUNNING, TaskEvent, TaskState
 from yurt.model.times import SECOND_NS, time_text
@@ -126,13 +127,22 @@ class HttpFleetLink:
 
 
 class _Running:
-    __slots__ = ("alloc", "behaviour", "job", "started_ns")
+    __slots__ = ("alloc", "behaviour", "is_judged", "job", "started_ns")
 
     def __init__(self, alloc: FleetAlloc, job: Job, behaviour: Behaviour) -> None:
         self.alloc = alloc
         self.job = job
         self.behaviour = behaviour
         self.started_ns = 0
+        # Whether its health was told, in the deployment it belongs to now.
+        self.is_judged = False
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody waits to hear of its health: a deployment, or whoever drains nodes."""
+        if self.behaviour.healthy is None or self.is_judged:
+            return False
+        return self.job.type == SERVICE or (self.job.type == SYSTEM and bool(self.alloc.deployment_id))
 
 
 class Fleet:
@@ -184,7 +194,9 @@ class Fleet:
     def wake(self, node_ids: Sequence[NodeID]) -> None:
         """Let silent nodes come back, and report what still runs on them."""
         self._silent.difference_update(node_ids)
-        back = frozenset(node_ids)
+        self._tell_again(frozenset(node_ids))
+
+    def _tell_again(self, back: frozenset[NodeID]) -> None:
         for running in list(self._running.values()):
             if running.alloc.node_id in back and running.started_ns:
                 self._tell(running, CLIENT_RUNNING)
@@ -207,6 +219,7 @@ class Fleet:
                 if not beaten.is_known:
                     await self._join()
                     continue
+                self._tell_again(frozenset(beaten.returned))
                 delay_s = beaten.heartbeat_ttl / SECOND_NS / 2
             except (aiohttp.ClientError, TimeoutError, FleetRefused) as error:
                 logger.warning("heartbeat.failed", error=str(error))
@@ -233,14 +246,21 @@ class Fleet:
     def _take(self, alloc: FleetAlloc, job: Job) -> None:
         running = self._running.get(alloc.id)
         if alloc.desired_status != DESIRED_RUN:
-            if running is not None or alloc.client_status in ("pending", "running", "unknown"):
+            if alloc.client_status == CLIENT_LOST:
+                # The servers have given it up; it is just gone.
+                self._running.pop(alloc.id, None)
+            elif running is not None or alloc.client_status in ("pending", "running", "unknown"):
                 stopped = running or _Running(alloc, job, Behaviour())
                 self._after(STOP_S, lambda: self._end(stopped, CLIENT_COMPLETE, 0))
             return
         if running is not None:
+            is_moved = alloc.deployment_id != running.alloc.deployment_id
             running.alloc, running.job = alloc, job
+            if is_moved:
+                running.is_judged = False
+                self._judge_after(STOP_S, running)
             return
-        if alloc.client_status in (CLIENT_COMPLETE, CLIENT_FAILED, "lost"):
+        if alloc.client_status in (CLIENT_COMPLETE, CLIENT_FAILED, CLIENT_LOST):
             return
         node = self._nodes[alloc.node_id]
         behaviour = self._behaviours.decide(
@@ -262,17 +282,24 @@ class Fleet:
         if behaviour.ends_after_s is not None:
             status = CLIENT_FAILED if behaviour.exit_code else CLIENT_COMPLETE
             self._after(behaviour.ends_after_s, lambda: self._end(running, status, behaviour.exit_code))
-        if behaviour.healthy is not None and running.alloc.deployment_id:
-            self._after(behaviour.healthy_after_s, lambda: self._tell_health(running))
+        self._judge_after(behaviour.healthy_after_s, running)
+
+    def _judge_after(self, delay_s: float, running: _Running) -> None:
+        if running.started_ns and running.is_watched:
+            self._after(delay_s, lambda: self._tell_health(running))
 
     def _end(self, running: _Running, status: str, exit_code: int) -> None:
         if self._running.pop(running.alloc.id, None) is None and running.started_ns:
             return
-        self._tell(running, status, exit_code=exit_code)
+        health = None
+        if status == CLIENT_FAILED and running.alloc.deployment_id and not running.is_judged:
+            health = AllocDeploymentStatus(healthy=False, timestamp=time_text(self._clock.now_ns()))
+        self._tell(running, status, exit_code=exit_code, health=health)
 
     def _tell_health(self, running: _Running) -> None:
-        if running.alloc.id not in self._running:
+        if running.alloc.id not in self._running or running.is_judged:
             return
+        running.is_judged = True
         health = AllocDeploymentStatus(
             healthy=running.behaviour.healthy, timestamp=time_text(self._clock.now_ns())
         )
