@@ -205,9 +205,10 @@ class _SystemPlacer:
                 return one.label(code)
         return ""
 
-    def _explain_exhausted(self, at: NDArray[np.intp], given: str | None) -> AllocMetric:
+    def _explain_exhausted(self, at: NDArray[np.intp], refusal: str | None) -> AllocMetric:
         tally = Tally(evaluated=1)
-        count_exhausted(tally, self._field, at, {int(at[0]): given} if given is not None else {})
+        given = refusal or self._assigner.give(int(self._field.slots[at[0]]))
+        count_exhausted(tally, self._field, at, {int(at[0]): given} if isinstance(given, str) else {})
         return alloc_metric(self._job, self.found.base, tally)
 
     def _own_metrics(self, at: NDArray[np.intp]) -> bytes:

@@ -35,6 +35,10 @@ from yurt.scheduler.requests import PlaceRequest
 from yurt.scheduler.view import View
 from yurt.state.use import CPU
 
+# Nodes without room are asked for what else they lack, which is reported first, up to so many of them:
+# that takes longer than all else that is counted.
+LACKS_EXPLAINED_MAX = 2_000
+
 PENALTY_NAME = "node-reschedule-penalty"
 DEVICES_NAME = "devices"
 
@@ -81,6 +85,9 @@ class Selection:
         self.spreads = spreads_of(view, job, group, slots)
         # Positions that had room but could not be assigned ports, devices or cores, with the reason.
         self.refused: dict[int, str] = {}
+        # Positions without room that were asked for what else they lack, and what that is.
+        self._asked: set[int] = set()
+        self._lacks: dict[int, str] = {}
         self._refuse_without_devices()
         self._device_scores: Floats | None = self._score_devices()
         self._stale: set[int] = set()
@@ -267,8 +274,23 @@ class Selection:
             turned_away |= closed
         full = np.flatnonzero(~self.ranking.fits & ~turned_away)
         if len(full):
-            count_exhausted(tally, field, full, self.refused)
+            self._explain_lacks(full)
+            count_exhausted(tally, field, full, {**self._lacks, **self.refused})
         return tally
+
+    def _explain_lacks(self, full: NDArray[np.intp]) -> None:
+        """Find out which nodes without room could not give ports, devices or cores either.
+
+        That stays so while the group is placed: nothing is freed meanwhile.
+        """
+        doubtful = self.assigner.may_refuse(self.slots[full])
+        for position in full[doubtful][:LACKS_EXPLAINED_MAX].tolist():
+            if position in self._asked or position in self.refused:
+                continue
+            self._asked.add(position)
+            given = self.assigner.give(int(self.slots[position]))
+            if not isinstance(given, Given):
+                self._lacks[position] = given
 
     def _count_filtered(self, tally: Tally, label: str, slots: NDArray[np.intp]) -> None:
         if not len(slots):

@@ -14,7 +14,7 @@ from yurt.model.job import BATCH, SERVICE, JobVersionTag
 from yurt.model.plan import PlacementDetail
 from yurt.model.policies import PeriodicConfig, ReschedulePolicy
 from yurt.model.times import HOUR_NS, MINUTE_NS
-from yurt.model.wire import EvalID
+from yurt.model.wire import AllocID, EvalID
 from yurt.scheduler.kinds.core import (
     AT_ONCE,
     Thresholds,
@@ -116,6 +116,20 @@ def test_which_allocations_go(policy: ReschedulePolicy | None, status: str, goes
     # Another evaluation keeps the job from being dead.
     scene.cluster.add_evals(an_eval("next"))
     assert scene.evals() == ((["planner"], ["a"]) if goes else ([], []))
+
+
+def test_what_used_up_its_attempts_goes_when_these_are_long_ago() -> None:
+    policy = replace(LIMITED, interval=2 * HOUR_NS)
+    scene = Scene(policy=policy)
+    alloc = scene.cluster.state.allocs[AllocID("a")]
+    tracker = RescheduleTracker(events=(RescheduleEvent(reschedule_time=scene.cluster.now),))
+    scene.cluster.state.allocs.put(
+        alloc.id, replace(alloc, reschedule_tracker=tracker), scene.cluster.state.index
+    )
+    scene.cluster.report("a", "failed")
+    scene.cluster.add_evals(an_eval("next"))
+    assert scene.evals(later=90 * MINUTE_NS) == ([], []), "it may still be told apart from a new failure"
+    assert scene.evals(later=3 * HOUR_NS) == (["planner"], ["a"])
 
 
 def test_results_of_a_batch_job_stay_while_its_version_does() -> None:

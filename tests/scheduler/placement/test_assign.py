@@ -107,6 +107,22 @@ def test_static_ports_go_once_to_each_node() -> None:
     assert dimension(result) == {"network: reserved port collision http=8080": 2}
 
 
+def test_a_taken_port_is_reported_before_a_lack_of_room() -> None:
+    full = a_task(cpu=4000)
+    result = place([a_node(0, cpu=4000)], a_group("g", full, network=static(8080)), 2)
+    assert len(result.placed) == 1
+    assert dimension(result) == {"network: reserved port collision http=8080": 1}
+    reserved = a_node(0, cpu=100, reserved_ports="8080")
+    assert dimension(place([reserved], a_group("g", full, network=static(8080)))) == {
+        "network: reserved port collision http=8080": 1
+    }
+    assert dimension(place([a_node(0, cpu=100)], a_group("g", full, network=static(8080)))) == {"cpu": 1}
+    no_ports = a_node(0, cpu=100, ports=(30000, 30000))
+    assert dimension(place([no_ports], a_group("g", full, network=dynamic("a", "b")))) == {
+        "network: dynamic port selection failed": 1
+    }
+
+
 def test_ports_that_ignore_collisions_are_shared() -> None:
     result = place([a_node(0)], a_group(network=static(8080, ignore_collision=True)), 3)
     assert len(result.placed) == 3

@@ -101,6 +101,19 @@ class Assigner:
         free = self._view.columns.capacity[PORTS][slots] - self._view.used[PORTS][slots]
         return bool((free >= wanted + len(ask.network.reserved_ports or ())).all())
 
+    def may_refuse(self, slots: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Mask of the slots that must be asked whether one instance gets what it asks for.
+
+        The others give it for sure: there is nothing to choose, or just dynamic ports, which are ample.
+        """
+        ask = self._ask
+        if ask.is_plain:
+            return np.zeros(len(slots), dtype=np.bool_)
+        if ask.network is None or ask.network.reserved_ports or ask.task_networks or ask.devices or ask.cores:
+            return np.ones(len(slots), dtype=np.bool_)
+        free = self._view.columns.capacity[PORTS][slots] - self._view.used[PORTS][slots]
+        return np.asarray(free < len(ask.network.dynamic_ports or ()))
+
     def _exclusive_ports(self) -> list[Port]:
         network = self._ask.network
         ports = network.reserved_ports or () if network is not None else ()

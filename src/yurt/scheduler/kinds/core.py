@@ -14,7 +14,7 @@ from yurt.model.job import BATCH, CORE, JOB_DEAD, SYSBATCH, Job, JobKey
 from yurt.model.node import NODE_DOWN
 from yurt.model.times import HOUR_NS, SECOND_NS
 from yurt.model.wire import AllocID, EvalID, Nanoseconds
-from yurt.scheduler.reconcile.alloc_facts import last_event_time, reschedule_policy
+from yurt.scheduler.reconcile.alloc_facts import reschedule_policy
 from yurt.scheduler.reconcile.reschedule_delay import is_enabled
 from yurt.state.entries import DeleteDeployments, DeleteEvals, DeregisterJob, DeregisterNodes, Entry
 from yurt.state.state import State
@@ -58,7 +58,7 @@ def collect_jobs(state: State, *, now: Nanoseconds, thresholds: Thresholds) -> l
         evals = state.evals.of_job(job.key)
         if not all(one.is_terminal and one.modify_time <= cutoff for one in evals):
             continue
-        if all(_can_go(alloc, job, cutoff) for alloc in state.allocs.of_job(job.key)):
+        if all(_can_go(alloc, job, cutoff, now) for alloc in state.allocs.of_job(job.key)):
             purge = DeregisterJob(at=now, namespace=job.namespace, job_id=job.id, purge=True)
             units.append((DeleteEvals(at=now, eval_ids=tuple(one.id for one in evals)), purge))
     return units
@@ -85,7 +85,7 @@ def collect_evals_of(state: State, key: JobKey, *, now: Nanoseconds, thresholds:
         if not _is_old(evaluation, now, thresholds):
             continue
         allocs = by_eval.get(evaluation.id, [])
-        gone = _collectable(evaluation, job, allocs, now - _age(evaluation, thresholds))
+        gone = _collectable(evaluation, job, allocs, now - _age(evaluation, thresholds), now)
         found.allocs.extend(alloc.id for alloc in gone)
         if len(gone) == len(allocs):
             found.evals.append(evaluation.id)
@@ -145,7 +145,11 @@ def _is_old(evaluation: Evaluation, now: Nanoseconds, thresholds: Thresholds) ->
 
 
 def _collectable(
-    evaluation: Evaluation, job: Job | None, allocs: Iterable[Allocation], cutoff: Nanoseconds
+    evaluation: Evaluation,
+    job: Job | None,
+    allocs: Iterable[Allocation],
+    cutoff: Nanoseconds,
+    now: Nanoseconds,
 ) -> list[Allocation]:
     """The allocations of an evaluation that can go."""
     if evaluation.type == BATCH and job is not None and not (job.status == JOB_DEAD and job.stop):
@@ -155,10 +159,10 @@ def _collectable(
             for alloc in allocs
             if alloc.create_index < job.job_modify_index and alloc.modify_time < cutoff and alloc.is_terminal
         ]
-    return [alloc for alloc in allocs if _can_go(alloc, job, cutoff)]
+    return [alloc for alloc in allocs if _can_go(alloc, job, cutoff, now)]
 
 
-def _can_go(alloc: Allocation, job: Job | None, cutoff: Nanoseconds) -> bool:
+def _can_go(alloc: Allocation, job: Job | None, cutoff: Nanoseconds, now: Nanoseconds) -> bool:
     if not alloc.is_terminal or alloc.modify_time > cutoff or alloc.client_status == CLIENT_RUNNING:
         return False
     if job is None or job.stop or job.status == JOB_DEAD:
@@ -171,7 +175,8 @@ def _can_go(alloc: Allocation, job: Job | None, cutoff: Nanoseconds) -> bool:
     events = (alloc.reschedule_tracker.events or ()) if alloc.reschedule_tracker is not None else ()
     if policy.unlimited or not events:
         return False
-    return last_event_time(alloc) - events[-1].reschedule_time > policy.interval
+    # What has used up its attempts is looked at again once they count no more.
+    return now - events[-1].reschedule_time > policy.interval
 
 
 def _parts(items: Iterable[_T]) -> Iterator[tuple[_T, ...]]:
