@@ -72,15 +72,24 @@ def problem(text: str, inputs: Inputs = Inputs()) -> str:  # noqa: B008 (frozen)
         ),
         (
             'variable "a" {\n default = 1\n validation {\n condition = true\n error_message = "m"\n }\n}',
-            "must refer to var.a to test its value.",
+            "must refer to var.a in order to test incoming values.",
         ),
         (
             'variable "a" {\n default = 1\n validation {\n condition = var.b\n error_message = "m"\n }\n}',
-            "can only refer to var.a.",
+            "can only refer to the variable itself, using var.a.",
         ),
         (
             'variable "a" {\n default = 1\n validation {\n condition = [var.a]\n error_message = "m"\n }\n}',
-            "Invalid variable validation result; ",
+            "Invalid variable validation result; Invalid validation condition result value: ",
+        ),
+        (
+            'variable "a" {\n default = 1\n validation {\n condition = var.a == 1 ? null : null\n'
+            ' error_message = "m"\n }\n}',
+            "must return either true or false, not null.",
+        ),
+        (
+            'variable "a" {\n default = 1\n validation {\n condition = var.a\n error_message = " "\n }\n}',
+            "j.hcl:5,18-21: Invalid validation error message; An empty string is not a valid nor useful ",
         ),
         (
             'variable "a" '
@@ -91,6 +100,13 @@ def problem(text: str, inputs: Inputs = Inputs()) -> str:  # noqa: B008 (frozen)
 )
 def test_wrong_declarations_are_refused(declaration: str, expected: str) -> None:
     assert expected in problem(declaration)
+
+
+def test_every_fault_of_a_validation_is_told() -> None:
+    found = problem('variable "a" {\n default = 1\n validation {\n condition = var.b || local.c\n }\n}')
+    assert found.count("can only refer to the variable itself") == 2
+    assert "must refer to var.a in order to test incoming values." in found
+    assert '"error_message" is required' in found
 
 
 def test_only_the_winning_value_is_validated() -> None:

@@ -162,24 +162,42 @@ class Variables:
         return Assignment(converted, "default", attribute.source.range(expr.start, expr.end))
 
     def _validation(self, block: SchemaBlock, name: str) -> Validation | None:
+        before = len(self._diagnostics)
         found = content(block.body, _VALIDATION, self._diagnostics)
         for required in ("condition", "error_message"):
             if required not in found.attributes:
                 detail = f'The argument "{required}" is required, but no definition was found.'
                 self._diagnostics.append(missing_item(block.body, "Missing required argument", detail))
-                return None
-        condition = found.attributes["condition"]
-        references = [item for item in free_names(condition.expr) if isinstance(item, Reference)]
-        for reference in references:
-            if not _is_variable(reference, name):
-                detail = f'The condition for variable "{name}" can only refer to var.{name}.'
-                self._report(condition.source, reference, "Invalid reference in variable validation", detail)
-                return None
-        if not references:
-            detail = f'The condition for variable "{name}" must refer to var.{name} to test its value.'
-            self._report(condition.source, condition.expr, "Invalid variable validation condition", detail)
+        if "condition" in found.attributes:
+            self._check_condition(found.attributes["condition"], name)
+        if "error_message" in found.attributes:
+            self._check_message(found.attributes["error_message"])
+        if len(self._diagnostics) > before:
             return None
-        return Validation(condition, found.attributes["error_message"], block.type_range)
+        return Validation(found.attributes["condition"], found.attributes["error_message"], block.type_range)
+
+    def _check_condition(self, condition: Attribute, name: str) -> None:
+        """A condition speaks of its own variable, and of nothing else."""
+        references = [item for item in free_names(condition.expr) if isinstance(item, Reference)]
+        own = [reference for reference in references if _is_variable(reference, name)]
+        for reference in references:
+            if reference not in own:
+                detail = (
+                    f'The condition for variable "{name}" can only refer to the variable itself, '
+                    f"using var.{name}."
+                )
+                self._report(condition.source, reference, "Invalid reference in variable validation", detail)
+        if not own:
+            detail = (
+                f'The condition for variable "{name}" must refer to var.{name} '
+                "in order to test incoming values."
+            )
+            self._report(condition.source, condition.expr, "Invalid variable validation condition", detail)
+
+    def _check_message(self, message: Attribute) -> None:
+        if isinstance(message.expr, Text) and not message.expr.value.strip():
+            detail = "An empty string is not a valid nor useful error message."
+            self._report(message.source, message.expr, "Invalid validation error message", detail)
 
     # Values
 
@@ -290,13 +308,17 @@ class Variables:
         message = evaluator.evaluate(validation.error_message.expr)
         if value is UNKNOWN or message is UNKNOWN:
             return
+        summary = "Invalid variable validation result"
         try:
             holds, text = to_bool(value), to_text(message)
         except ConversionError as error:
-            detail = f"Invalid validation condition or message for variable {name}: {error}."
-            self._report(condition.source, condition.expr, "Invalid variable validation result", detail)
+            detail = f"Invalid validation condition result value: {error}."
+            self._report(condition.source, condition.expr, summary, detail)
             return
-        if holds is not True:
+        if holds is None:
+            detail = "Validation condition expression must return either true or false, not null."
+            self._report(condition.source, condition.expr, summary, detail)
+        elif not holds:
             detail = f"{text}\n\nThis was checked by the validation rule at {validation.place}."
             summary = f"Invalid value for {assigned.origin} variable"
             self._diagnostics.append(Diagnostic(summary=summary, detail=detail, subject=assigned.place))
