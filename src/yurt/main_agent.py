@@ -44,6 +44,7 @@ from yurt.observe.logger import get_logger
 from yurt.rehearsal import rehearse
 from yurt.scheduler.ids import new_id
 from yurt.scheduler.kinds.core import Thresholds
+from yurt.server.plan_rejections import RejectionLimits
 from yurt.server.server import Server
 from yurt.server.settings import AclSettings, IntroductionSettings, SearchLimits, ServerSettings
 from yurt.simple_listeners import AGENT_SETTING, SERVER_SETTING, simple_sockets
@@ -356,6 +357,7 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
         data_dir=Path(config.directories().server) if keeps else None,
         min_heartbeat_ttl_s=server.min_heartbeat_ttl_s,
         heartbeat_grace_s=server.heartbeat_grace_s,
+        failover_heartbeat_ttl_s=server.failover_heartbeat_ttl_s,
         max_heartbeats_per_second=server.max_heartbeats_per_second,
         snapshot_interval_s=server.raft_snapshot_interval_s,
         snapshot_threshold=server.raft_snapshot_threshold,
@@ -373,6 +375,15 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
         job_priority_default=server.job_default_priority,
         job_priority_max=server.job_max_priority,
         job_source_bytes_max=server.job_max_source_bytes,
+        job_versions_kept=server.job_tracked_versions,
+        plan_rejections=(
+            RejectionLimits(
+                threshold=server.plan_rejection_tracker.node_threshold,
+                window_s=server.plan_rejection_tracker.node_window_s,
+            )
+            if server.plan_rejection_tracker.enabled
+            else None
+        ),
         event_batches_kept=server.event_buffer_size,
         search=SearchLimits(
             is_fuzzy=server.search.fuzzy_enabled,

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from tests.state.builders import Cluster, a_deployment, a_job, key, ref
 from yurt.model.deployment import DeploymentStatusUpdate
 from yurt.model.job import JobVersionTag
+from yurt.model.job_versions import JOB_VERSIONS_KEPT
 from yurt.model.wire import DeploymentID
-from yurt.state.jobs import JOB_VERSIONS_KEPT
+from yurt.state.entries import DeregisterJob, RegisterJob
 
 
 def _register(cluster: Cluster, times: int, *, tag: JobVersionTag | None = None) -> None:
@@ -33,6 +34,18 @@ def test_the_newest_six_versions_are_kept() -> None:
     _register(cluster, 10)
     assert _versions(cluster) == [9, 8, 7, 6, 5, 4]
     assert JOB_VERSIONS_KEPT == 6
+
+
+def test_an_operator_says_how_many_versions_are_kept() -> None:
+    cluster = Cluster()
+    for priority in range(1, 13):
+        job = a_job(priority=priority)
+        cluster.apply(RegisterJob(at=cluster.now, job=job, versions_kept=9))
+    assert _versions(cluster) == list(range(11, 2, -1))
+    cluster.place(cluster.state.jobs[key()], "a1", node=cluster.add_node())
+    assert len(_versions(cluster)) == 9, "a changed status forgets none"
+    cluster.apply(DeregisterJob(at=cluster.now, namespace="default", job_id=job.id, versions_kept=3))
+    assert _versions(cluster) == [12, 11, 10]
 
 
 def test_tagged_versions_do_not_count_and_never_go() -> None:

@@ -9,6 +9,7 @@ from yurt.model.allocated import AllocatedResources
 from yurt.model.group import TaskGroup
 from yurt.model.job import Job, JobKey, JobVersionTag
 from yurt.model.job_submission import JobSubmission
+from yurt.model.job_versions import JOB_VERSIONS_KEPT
 from yurt.model.namespace import Namespace
 from yurt.model.node_pool import NodePool
 from yurt.model.policies import ScalingPolicy
@@ -17,7 +18,6 @@ from yurt.model.service_registration import ServiceRegistration
 from yurt.model.wire import AllocID, EvalID, JobID, NodeID
 from yurt.state import entries
 from yurt.state.apply import Outcome, apply
-from yurt.state.jobs import JOB_VERSIONS_KEPT
 from yurt.state.snapshot import dump, load
 from yurt.state.state import State
 from yurt.state.submissions import SubmissionKey

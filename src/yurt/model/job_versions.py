@@ -1,10 +1,12 @@
-"""When two jobs have the same specification."""
+"""Versions of jobs: how many are kept, and when two are the same."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from yurt.model.job import Job
+
+JOB_VERSIONS_KEPT = 6
 
 
 def same_spec(old: Job, new: Job) -> bool:

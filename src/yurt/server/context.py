@@ -6,6 +6,7 @@ import uuid
 from random import Random
 
 from yurt.clock import Clock
+from yurt.model.job_versions import JOB_VERSIONS_KEPT
 from yurt.scheduler.ids import new_id
 from yurt.server.committer import Committer
 from yurt.server.keyring import Keyring
@@ -24,12 +25,14 @@ class ServerContext:
         rng: Random,
         *,
         region: str,
+        job_versions_kept: int = JOB_VERSIONS_KEPT,
         wrapping: WrappingKey | None = None,
     ) -> None:
         """Without a wrapping key, root keys can be read for as long as this process lasts."""
         self.committer = committer
         self.clock = clock
         self.region = region
+        self.job_versions_kept = job_versions_kept
         self.rng = rng
         # When locks of variables end; known to whoever leads.
         self.variable_locks = VariableLocks()

@@ -44,8 +44,6 @@ UNBLOCK_FAILED_INTERVAL_S = 60.0
 CANCELED_PER_ENTRY_MAX = 728
 FOLLOW_UP_WAIT_MIN_S = 60
 FOLLOW_UP_WAIT_SPREAD_S = 300
-# Nodes that were up when the leader changed get this long to be heard by the new one.
-FAILOVER_HEARTBEAT_S = 30.0
 
 logger = get_logger("leader")
 
@@ -81,7 +79,7 @@ class Leader:
             self._place(evaluation)
         for node in self._context.state.nodes:
             if node.status != NODE_DOWN:
-                self._heartbeats.expect(node.id, now=now, within_s=FAILOVER_HEARTBEAT_S)
+                self._heartbeats.expect(node.id, now=now, within_s=self._settings.failover_heartbeat_ttl_s)
         self._worker.wake()
 
     def start_over(self) -> None:

@@ -11,19 +11,22 @@ from msgspec.structs import replace
 from yurt.clock import Clock
 from yurt.model.evaluation import EVAL_PENDING, TRIGGER_PREEMPTION, Evaluation
 from yurt.model.job import JobKey
+from yurt.model.node import NODE_ELIGIBLE, NODE_INELIGIBLE, SUBSYSTEM_SCHEDULER
 from yurt.model.plan import PlanChanges
-from yurt.model.wire import EvalID, Nanoseconds
+from yurt.model.wire import EvalID, Nanoseconds, NodeID
 from yurt.observe.logger import get_logger
 from yurt.scheduler.attempt import Attempt
-from yurt.scheduler.check_plan import check_plan
+from yurt.scheduler.check_plan import CheckedPlan, check_plan
 from yurt.scheduler.view import View
 from yurt.server.committer import Committer
-from yurt.state.entries import CommitPlan, Entry, UpsertEvals
+from yurt.server.plan_rejections import PlanRejections, RejectionLimits
+from yurt.state.entries import CommitPlan, Entry, SetNodeEligibility, UpsertEvals
 from yurt.state.state import State
 
 # One append holds at most so many plans: a longer one would make the first of them wait.
 PLANS_PER_APPEND_MAX = 512
 PLAN_QUEUE_MAX = 4096
+EVENT_PLANS_REJECTED = "Node marked as ineligible for scheduling due to multiple plan rejections"
 
 logger = get_logger("plan")
 
@@ -48,7 +51,16 @@ class _Submission(msgspec.Struct, frozen=True, kw_only=True):
 class PlanApplier:
     """Verifies plans against the newest State and commits what holds."""
 
-    def __init__(self, committer: Committer, clock: Clock, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        committer: Committer,
+        clock: Clock,
+        new_id: Callable[[], str],
+        *,
+        rejections: RejectionLimits | None = None,
+    ) -> None:
+        """With `rejections`, nodes that plans keep failing on are made ineligible."""
+        self._rejections = PlanRejections(rejections) if rejections is not None else None
         self._committer = committer
         self._clock = clock
         self._new_id = new_id
@@ -92,16 +104,17 @@ class PlanApplier:
         now = self._clock.now_ns()
         view = View(self._committer.state)
         for attempt in attempts:
-            result, changes = self._verify(view, attempt)
+            result, checked = self._verify(view, attempt)
             results.append(result)
-            entries += self._entries(attempt, changes, now=now, is_complete=result.is_complete)
+            entries += self._entries(attempt, checked.changes, now=now, is_complete=result.is_complete)
+            entries += self._set_aside(checked.rejected, now)
         if entries:
             await self._committer.propose(*entries)
         return results
 
-    def _verify(self, view: View, attempt: Attempt) -> tuple[PlanResult, PlanChanges]:
+    def _verify(self, view: View, attempt: Attempt) -> tuple[PlanResult, CheckedPlan]:
         if attempt.plan is None:
-            return PlanResult(is_complete=True, made_progress=False), PlanChanges()
+            return PlanResult(is_complete=True, made_progress=False), CheckedPlan(changes=PlanChanges())
         checked = check_plan(view, attempt.plan)
         for node_id in checked.rejected:
             logger.warning("plan.rejected", eval_id=attempt.plan.eval_id, node_id=node_id)
@@ -113,7 +126,7 @@ class PlanApplier:
             made_progress=not checked.changes.is_empty,
             refresh_index=checked.refresh_index,
         )
-        return result, checked.changes
+        return result, checked
 
     def _entries(
         self, attempt: Attempt, changes: PlanChanges, *, now: Nanoseconds, is_complete: bool
@@ -131,6 +144,27 @@ class PlanApplier:
             entries.append(CommitPlan(at=now, eval_id=attempt.evaluation.id, changes=changes, evals=evals))
         if is_done and attempt.writes_evaluation:
             entries.append(UpsertEvals(at=now, evals=(replace(attempt.evaluation, modify_time=now),)))
+        return entries
+
+    def _set_aside(self, rejected: Sequence[NodeID], now: Nanoseconds) -> list[Entry]:
+        """Keep new work off nodes that plans have failed on too often."""
+        if self._rejections is None or not rejected:
+            return []
+        nodes = self._committer.state.nodes
+        entries: list[Entry] = []
+        for node_id in self._rejections.add(rejected, now=self._clock.monotonic()):
+            node = nodes.get(node_id)
+            if node is not None and node.scheduling_eligibility == NODE_ELIGIBLE:
+                logger.error("node.set_aside", node_id=node_id, reason="plans keep failing on it")
+                entries.append(
+                    SetNodeEligibility(
+                        at=now,
+                        node_id=node_id,
+                        eligibility=NODE_INELIGIBLE,
+                        event=EVENT_PLANS_REJECTED,
+                        subsystem=SUBSYSTEM_SCHEDULER,
+                    )
+                )
         return entries
 
     def _preemption_evals(self, changes: PlanChanges, now: Nanoseconds) -> tuple[Evaluation, ...]:

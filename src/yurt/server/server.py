@@ -66,11 +66,20 @@ class Server:
         self.log = log
         self.clock = clock
         self.committer = Committer(state, log)
-        self.context = ServerContext(self.committer, clock, rng, region=settings.region, wrapping=wrapping)
+        self.context = ServerContext(
+            self.committer,
+            clock,
+            rng,
+            region=settings.region,
+            job_versions_kept=settings.job_versions_kept,
+            wrapping=wrapping,
+        )
         self.identities = Identities(self.context, issuer=settings.oidc_issuer)
         self.keyring = KeyringCommands(self.context)
         self._broker = Broker(self.context.new_id)
-        self._applier = PlanApplier(self.committer, clock, self.context.new_id)
+        self._applier = PlanApplier(
+            self.committer, clock, self.context.new_id, rejections=settings.plan_rejections
+        )
         self.heartbeats = heartbeats = HeartbeatTimers(
             min_ttl_s=settings.min_heartbeat_ttl_s,
             grace_s=settings.heartbeat_grace_s,

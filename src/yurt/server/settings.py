@@ -17,17 +17,21 @@ from yurt.model.job import (
     SYSTEM,
 )
 from yurt.model.job_submission import SUBMISSION_BYTES_MAX
+from yurt.model.job_versions import JOB_VERSIONS_KEPT
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.times import HOUR_NS, MINUTE_NS
 from yurt.model.wire import Nanoseconds
 from yurt.scheduler.kinds.core import Thresholds
 from yurt.server.event_broker import EVENT_BATCHES_KEPT
 from yurt.server.heartbeats import HEARTBEAT_GRACE_S, MAX_HEARTBEATS_PER_SECOND, MIN_HEARTBEAT_TTL_S
+from yurt.server.plan_rejections import RejectionLimits
 from yurt.server.snapshots import SNAPSHOT_INTERVAL_S, SNAPSHOT_THRESHOLD, TRAILING_ENTRIES
 
 GC_INTERVAL_S = 300.0
 WARN = "warn"
 ROOT_KEY_GC_INTERVAL_S = 600.0
+# Nodes that were up when the leader changed get this long to be heard by the new one.
+FAILOVER_HEARTBEAT_TTL_S = 30.0
 
 
 class AclSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +68,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     enabled_schedulers: tuple[str, ...] = (SERVICE, BATCH, SYSTEM, SYSBATCH, CORE)
     min_heartbeat_ttl_s: float = MIN_HEARTBEAT_TTL_S
     heartbeat_grace_s: float = HEARTBEAT_GRACE_S
+    failover_heartbeat_ttl_s: float = FAILOVER_HEARTBEAT_TTL_S
     max_heartbeats_per_second: float = MAX_HEARTBEATS_PER_SECOND
     snapshot_interval_s: float = SNAPSHOT_INTERVAL_S
     snapshot_threshold: int = SNAPSHOT_THRESHOLD
@@ -74,6 +79,9 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     job_priority_default: int = JOB_PRIORITY_DEFAULT
     job_priority_max: int = JOB_PRIORITY_MAX
     job_source_bytes_max: int = SUBMISSION_BYTES_MAX
+    job_versions_kept: int = JOB_VERSIONS_KEPT
+    # When a node that plans keep failing on is set aside; None for never.
+    plan_rejections: RejectionLimits | None = None
     event_batches_kept: int = EVENT_BATCHES_KEPT
     search: SearchLimits = SearchLimits()
     acl: AclSettings = AclSettings()

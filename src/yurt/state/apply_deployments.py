@@ -143,6 +143,8 @@ def _roll_back(state: State, index: int, job: Job | None, at: Nanoseconds) -> No
     """Make an earlier version the current one again, under a new number; it stays known to be good."""
     if job is None:
         return
-    outcome = register_job(state, index, entries.RegisterJob(at=at, job=job))
+    # Deployments do not know how many versions are to be kept: none goes before the next registration.
+    kept = len(state.jobs.versions.get(job.key, ())) + 1
+    outcome = register_job(state, index, entries.RegisterJob(at=at, job=job, versions_kept=kept))
     if outcome.job is not None and outcome.is_changed:
         state.jobs.put_version(replace(outcome.job, stable=job.stable), index)

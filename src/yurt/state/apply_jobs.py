@@ -52,7 +52,7 @@ def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
         stable=False,
         status_description="",
     )
-    _store_job(state, index, job, old)
+    _store_job(state, index, job, old, versions_kept=entry.versions_kept)
     if entry.submission is not None:
         kept = replace(entry.submission, version=job.version, job_modify_index=index)
         state.submissions.put(SubmissionKey(key, job.version), kept, index)
@@ -87,7 +87,7 @@ def deregister_job(state: State, index: int, entry: DeregisterJob) -> JobOutcome
         version_tag=None,
         submit_time=entry.at,
     )
-    _store_job(state, index, job, old)
+    _store_job(state, index, job, old, versions_kept=entry.versions_kept)
     _store_evals(state, index, entry.evals, job)
     return JobOutcome(job=state.jobs[key])
 
@@ -100,12 +100,12 @@ def record_periodic_launch(state: State, index: int, entry: RecordPeriodicLaunch
         state.periodic_launches.put(key, launch, index)
 
 
-def _store_job(state: State, index: int, job: Job, old: Job | None) -> None:
+def _store_job(state: State, index: int, job: Job, old: Job | None, *, versions_kept: int) -> None:
     status = derive_status(state, job)
     if old is None and status == JOB_DEAD and not job.stop:
         status = JOB_PENDING  # evaluations of an earlier, purged namesake do not make it dead
     job = state.scaling_policies.take_from(replace(job, status=status), index)
-    state.jobs.put(job.key, job, index)
+    state.jobs.put(job.key, job, index, versions_kept=versions_kept)
     ensure_summary(state, job, index)
     move_child(state, job, old.status if old is not None else "", status, index)
 

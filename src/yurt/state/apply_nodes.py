@@ -102,7 +102,7 @@ def set_node_eligibility(state: State, index: int, entry: SetNodeEligibility) ->
         return NodeOutcome(node=old)
     node = replace(old, scheduling_eligibility=entry.eligibility, modify_index=index)
     if entry.event:
-        node = _with_event(node, entry.event, entry.at, index)
+        node = _with_event(node, entry.event, entry.at, index, entry.subsystem)
     _store(state, index, node)
     upsert_evals(state, index, entry.evals)
     return NodeOutcome(node=node)

@@ -12,8 +12,9 @@ from yurt.model.deployment import DeploymentStatusUpdate
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import Job, JobVersionTag
 from yurt.model.job_submission import JobSubmission
+from yurt.model.job_versions import JOB_VERSIONS_KEPT
 from yurt.model.namespace import Namespace
-from yurt.model.node import DrainStrategy, Node
+from yurt.model.node import SUBSYSTEM_CLUSTER, DrainStrategy, Node
 from yurt.model.node_pool import NodePool
 from yurt.model.plan import PlanChanges
 from yurt.model.scaling_event import ScalingEvent
@@ -45,11 +46,12 @@ class SetNodeStatus(EntryBase, frozen=True, kw_only=True):
 
 
 class SetNodeEligibility(EntryBase, frozen=True, kw_only=True):
-    """An operator lets new work onto a node, or keeps it off."""
+    """New work is let onto a node, or kept off it."""
 
     node_id: NodeID
     eligibility: str
     event: str = ""
+    subsystem: str = SUBSYSTEM_CLUSTER
     evals: tuple[Evaluation, ...] = ()
 
 
@@ -86,6 +88,7 @@ class RegisterJob(EntryBase, frozen=True, kw_only=True):
 
     With `enforce_index` set nothing happens unless the stored job's `job_modify_index` equals it;
     0 demands that there is no such job yet. `scaling` is what this change does to the count of a group.
+    Of its versions, `versions_kept` stay.
     """
 
     job: Job
@@ -95,6 +98,7 @@ class RegisterJob(EntryBase, frozen=True, kw_only=True):
     scaling: GroupScaling | None = None
     # Whether it becomes a new version even if nothing differs.
     is_new_version: bool = False
+    versions_kept: int = JOB_VERSIONS_KEPT
 
 
 class DeregisterJob(EntryBase, frozen=True, kw_only=True):
@@ -105,6 +109,7 @@ class DeregisterJob(EntryBase, frozen=True, kw_only=True):
     purge: bool = False
     no_shutdown_delay: bool = False
     evals: tuple[Evaluation, ...] = ()
+    versions_kept: int = JOB_VERSIONS_KEPT
 
 
 class SetJobStability(EntryBase, frozen=True, kw_only=True):

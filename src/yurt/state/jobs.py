@@ -12,8 +12,6 @@ from yurt.state.grouped import Grouped
 from yurt.state.table import Table
 from yurt.state.watches import Watches
 
-JOB_VERSIONS_KEPT = 6
-
 
 class Jobs(Table[JobKey, Job]):
     """Current jobs by key; `versions` holds what was registered before, newest first."""
@@ -33,12 +31,15 @@ class Jobs(Table[JobKey, Job]):
         """The jobs that run on every node that suits them."""
         return [self._rows[key] for key in self._system]
 
-    def put(self, key: JobKey, row: Job, index: int) -> None:
-        """Set the current form of a job; its version replaces the stored one of the same number."""
+    def put(self, key: JobKey, row: Job, index: int, *, versions_kept: int | None = None) -> None:
+        """Set the current form of a job; its version replaces the stored one of the same number.
+
+        With `versions_kept`, no more than so many stay, tagged ones aside; without, all that there are.
+        """
         kept = [old for old in self.versions.get(key, ()) if old.version != row.version]
         if kept:
             versions = sorted([row, *kept], key=lambda job: -job.version)
-            self.versions[key] = _pruned(versions)
+            self.versions[key] = _pruned(versions, most=versions_kept or len(versions))
         else:
             self.versions[key] = (row,)
         if row.parent_id and key not in self:
@@ -97,7 +98,7 @@ class JobSummaries(Table[JobKey, JobSummary]):
         super().__init__("job-summaries", watches)
 
 
-def _pruned(versions: list[Job]) -> tuple[Job, ...]:
+def _pruned(versions: list[Job], *, most: int) -> tuple[Job, ...]:
     """Keep the newest versions; tagged ones do not count, and the newest stable one stays."""
     stable = next((job for job in versions if job.stable), None)
     kept: list[Job] = []
@@ -106,12 +107,12 @@ def _pruned(versions: list[Job]) -> tuple[Job, ...]:
         if job.version_tag is not None or job is stable:
             kept.append(job)
             counted += job.version_tag is None
-        elif counted < JOB_VERSIONS_KEPT:
+        elif counted < most:
             kept.append(job)
             counted += 1
     # A stable version kept for its own sake displaces the oldest other one.
     untagged = [job for job in kept if job.version_tag is None]
-    if len(untagged) > JOB_VERSIONS_KEPT:
+    if len(untagged) > most:
         oldest = next(job for job in reversed(untagged) if job is not stable)
         kept.remove(oldest)
     return tuple(kept)

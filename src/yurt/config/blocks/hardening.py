@@ -22,7 +22,7 @@ class LimitsConfig(Block, frozen=True, kw_only=True):
     http_write_timeout_s: Timeout = 60.0
     http_idle_timeout_s: Timeout = 330.0
     http_max_header_size: HeadSize = 64 * 1024
-    # The burst lets a script check a few hundred job files in a row; the rate is what a server can bear for long.
+    # The burst lets a script check hundreds of job files in a row; the rate is what a server bears for long.
     http_costly_calls_per_second: Count = 100
     http_costly_calls_burst: Annotated[int, msgspec.Meta(ge=1)] = 2000
 

@@ -42,7 +42,7 @@ class PlanRejectionTracker(Block, frozen=True, kw_only=True):
     """`plan_rejection_tracker`: when a node whose plans keep failing is set aside."""
 
     enabled: bool = False
-    node_threshold: Count = 100
+    node_threshold: Annotated[int, msgspec.Meta(ge=1)] = 100
     node_window_s: Seconds = 300.0
 
 
@@ -72,10 +72,7 @@ class ServerConfig(Block, frozen=True, kw_only=True):
         "authoritative_region",
         "deploy_query_rate_limit",
         "enable_event_broker",
-        "failover_heartbeat_ttl",
-        "job_tracked_versions",
         "num_schedulers",
-        "plan_rejection_tracker",
         "start_timeout",
         "encrypt",
         "raft_protocol",
@@ -122,7 +119,7 @@ class ServerConfig(Block, frozen=True, kw_only=True):
     heartbeat_grace_s: Seconds = 4.0
     min_heartbeat_ttl_s: Seconds = 5.0
     max_heartbeats_per_second: Annotated[float, msgspec.Meta(gt=0)] = 2000.0
-    failover_heartbeat_ttl_s: Seconds = 300.0
+    failover_heartbeat_ttl_s: Seconds = 30.0
 
     enable_event_broker: bool = True
     event_buffer_size: Count = 100

@@ -72,7 +72,7 @@ def _port_errors(port: Port, *, mode: str, static: dict[tuple[str, int], str]) -
 
 
 def _cni_errors(network: NetworkResource, *, seen: set[str]) -> list[str]:
-    """Check the arguments for CNI plugins; `seen` has those of the group's earlier networks, and is added to."""
+    """Check the arguments for CNI plugins; those of earlier networks are `seen`, and these join them."""
     errors = []
     for key, value in ((network.cni and network.cni.args) or {}).items():
         if key in seen:

@@ -94,6 +94,7 @@ class JobCommands:
             evals=evals,
             enforce_index=enforce_index,
             submission=submission,
+            versions_kept=context.job_versions_kept,
         )
         committed = await context.committer.propose(entry)
         outcome = committed.outcome
@@ -138,6 +139,7 @@ class JobCommands:
             purge=purge,
             no_shutdown_delay=no_shutdown_delay,
             evals=evals,
+            versions_kept=context.job_versions_kept,
         )
         committed = await context.committer.propose(entry)
         return JobDeregistered(

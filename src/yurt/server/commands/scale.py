@@ -109,6 +109,7 @@ class ScaleCommands:
             enforce_index=job.job_modify_index,
             scaling=GroupScaling(group=group.name, event=replace(event, eval_id=evaluation.id)),
             is_new_version=True,
+            versions_kept=context.job_versions_kept,
         )
         committed = await context.committer.propose(entry)
         outcome = committed.outcome
