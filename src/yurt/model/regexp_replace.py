@@ -1,4 +1,4 @@
-"""Replace what a regular expression matches, in time that grows with the text and the pattern only.
+"""Find or replace what a regular expression matches, in time that grows with text and pattern only.
 
 All ways of matching advance together, the preferred one first, each with the places of its groups: the
 first that arrives is the one that a backtracking engine would have found.
@@ -7,8 +7,9 @@ first that arrives is the one that a backtracking engine would have found.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 
 import msgspec
 
@@ -73,32 +74,45 @@ def replace_all(
     """
     program = _compiled(pattern)
     parts: list[str] = []
-    chars = at = copied = looked = 0
+    chars = copied = 0
+    for places in _matches(program, text, charge):
+        new = (text[copied : places[0]], program.expand(replacement, text, places))
+        parts += new
+        chars += sum(map(len, new))
+        if chars > chars_max:
+            return None
+        copied = places[1]
+    parts.append(text[copied:])
+    return "".join(parts) if chars + len(parts[-1]) <= chars_max else None
+
+
+def find_all(pattern: str, text: str, *, at_most: int | None = None) -> list[tuple[int, int]]:
+    """Where the matches start and end, the first `at_most` of them. Raises BadRegexp."""
+    found = _matches(_compiled(pattern), text, lambda _steps: None)
+    return [(places[0], places[1]) for places in islice(found, at_most)]
+
+
+def _matches(program: _Program, text: str, charge: Callable[[int], None]) -> Iterator[_Places]:
+    at = looked = 0
     last_end = -1
     while at <= len(text):
         places, seen = program.find(text, at, charge)
         looked += seen
         if looked > PLACES_MAX:
-            raise BadRegexp(f"replacing `{pattern}` takes too long; match less at a time")
+            raise BadRegexp(f"replacing `{program.pattern}` takes too long; match less at a time")
         if places is None:
-            break
+            return
         start, end = places[0], places[1]
         # An empty match right behind the one before is not another one.
         if not (start == end == last_end):
-            new = (text[copied:start], program.expand(replacement, text, places))
-            parts += new
-            chars += sum(map(len, new))
-            if chars > chars_max:
-                return None
-            copied = last_end = end
+            yield places
+            last_end = end
         at = end if end > at else at + 1
-    parts.append(text[copied:])
-    return "".join(parts) if chars + len(parts[-1]) <= chars_max else None
 
 
 class _Program:
     def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
+        self.pattern = pattern
         self._steps: list[_Step] = []
         self._names: dict[str, int] = {}
         self._groups = 0
@@ -171,7 +185,7 @@ class _Program:
 
     def _emit(self, node: Node) -> None:
         if len(self._steps) > STEPS_MAX:
-            raise BadRegexp(f"error parsing regexp: expression too large: `{self._pattern}`")
+            raise BadRegexp(f"error parsing regexp: expression too large: `{self.pattern}`")
         match node:
             case CharacterSet():
                 self._steps.append(_Consume(node))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
+from yurt.agent.templates.functions.json_reading import read_json
 from yurt.agent.templates.functions.json_text import NESTING_MAX, json_text, plain
 from yurt.agent.templates.functions.limits import check_items
 from yurt.agent.templates.functions.toml_text import toml_text
@@ -37,7 +37,7 @@ def _whole(text: str, kind: str, *, low: int, high: int) -> int:
     if not text:
         return 0
     problem = f"parse{kind}: strconv.Parse{kind}: parsing {quoted(text)}: "
-    digits = text.lstrip("+-")
+    digits = text.lstrip("+-") if kind == "Int" else text
     if not (digits.isascii() and digits.isdigit()) or len(text) - len(digits) > 1:
         raise FunctionFailed(f"{problem}invalid syntax")
     # Longer ones are out of range anyway, and reading them takes time.
@@ -62,11 +62,9 @@ def parse_json(text: str) -> Value:
     if not text.strip():
         return {}
     try:
-        # Go reads all numbers of JSON as fractions.
-        value = json.loads(text, parse_int=float)
-    except (ValueError, RecursionError) as error:
+        return read_json(text)
+    except ValueError as error:
         raise FunctionFailed(f"parseJSON: {error}") from error
-    return value
 
 
 def parse_yaml(text: str) -> Value:

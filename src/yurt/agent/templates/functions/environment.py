@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
+from yurt.agent.templates.functions.sprig_times import SprigTimes
 from yurt.agent.templates.functions.times import time_in_layout
 from yurt.agent.templates.language import FunctionFailed
 from yurt.agent.templates.language.values import Value
 from yurt.agent.templates.sources import FileQuery, Wanted
 from yurt.model.wire import Nanoseconds
 
+_REFERENCE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 RFC3339 = "2006-01-02T15:04:05Z07:00"
 
 
@@ -41,11 +44,16 @@ class TaskFunctions:
             "mustEnv": self._must_env,
             "sockaddr": self._sockaddr,
             "sprig_env": self._env,
+            "sprig_expandenv": self._expandenv,
             "timestamp": self._timestamp,
+            **SprigTimes(self._now).all(),
         }
 
     def _env(self, name: str) -> str:
         return self._variables.get(name, "")
+
+    def _expandenv(self, text: str) -> str:
+        return _REFERENCE.sub(lambda found: self._variables.get(found[1] or found[2], ""), text)
 
     def _env_or_default(self, name: str, otherwise: str) -> str:
         return self._variables.get(name) or otherwise

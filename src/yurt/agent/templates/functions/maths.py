@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 from yurt.agent.templates.language import FunctionFailed
@@ -37,10 +38,12 @@ def multiply(second: Value, first: Value) -> Value:
 
 def divide(divisor: Value, dividend: Value) -> Value:
     over, under = _number("divide", dividend), _number("divide", divisor)
-    if under == 0:
-        raise FunctionFailed("divide: division by zero")
     if isinstance(over, int) and isinstance(under, int):
+        if under == 0:
+            raise FunctionFailed("runtime error: integer divide by zero")
         return _toward_zero(over, under)
+    if under == 0:
+        return math.nan if over == 0 else math.copysign(math.inf, over)
     return over / under
 
 
@@ -49,7 +52,7 @@ def modulo(divisor: Value, dividend: Value) -> Value:
     if not isinstance(over, int) or not isinstance(under, int):
         raise FunctionFailed("modulo: takes whole numbers only")
     if under == 0:
-        raise FunctionFailed("modulo: division by zero")
+        raise FunctionFailed("runtime error: integer divide by zero")
     return over - _toward_zero(over, under) * under
 
 

@@ -10,8 +10,17 @@ from yurt.agent.templates.functions.environment import TaskFunctions
 from yurt.agent.templates.functions.maths import MATHS
 from yurt.agent.templates.functions.nomad import ClusterFunctions
 from yurt.agent.templates.functions.scratch import Scratch
+from yurt.agent.templates.functions.spew import SPEW
+from yurt.agent.templates.functions.sprig_collections import SPRIG_COLLECTIONS
+from yurt.agent.templates.functions.sprig_fractions import SPRIG_FRACTIONS
+from yurt.agent.templates.functions.sprig_paths import SPRIG_PATHS
+from yurt.agent.templates.functions.sprig_random import SPRIG_RANDOM
+from yurt.agent.templates.functions.sprig_regexps import SPRIG_REGEXPS
 from yurt.agent.templates.functions.sprig_texts import SPRIG_TEXTS
+from yurt.agent.templates.functions.sprig_times import SprigTimes
 from yurt.agent.templates.functions.sprig_values import SPRIG_VALUES
+from yurt.agent.templates.functions.sprig_versions import SPRIG_VERSIONS
+from yurt.agent.templates.functions.sprig_words import SPRIG_WORDS
 from yurt.agent.templates.functions.texts import TEXTS
 from yurt.agent.templates.language import Function, FunctionFailed, function
 from yurt.agent.templates.language.builtins import BUILTINS, SHORT_CIRCUIT
@@ -48,7 +57,29 @@ VAULT_FUNCTIONS = ("pkiCert", "secret", "secrets")
 # They would reach out of the task; `function_denylist` may name more.
 OFF_FUNCTIONS = ("executeTemplate", "plugin", "writeToFile")
 
-_OWN = ("env", "envOrDefault", "file", "mustEnv", "scratch", "sockaddr", "sprig_env", "timestamp")
+_SPRIG = (
+    SPRIG_COLLECTIONS,
+    SPRIG_FRACTIONS,
+    SPRIG_PATHS,
+    SPRIG_RANDOM,
+    SPRIG_REGEXPS,
+    SPRIG_TEXTS,
+    SPRIG_VALUES,
+    SPRIG_VERSIONS,
+    SPRIG_WORDS,
+)
+_OWN = (
+    "env",
+    "envOrDefault",
+    "file",
+    "mustEnv",
+    "scratch",
+    "sockaddr",
+    "sprig_env",
+    "sprig_expandenv",
+    "timestamp",
+    *SprigTimes(0).all(),
+)
 _CLUSTER = (
     "nomadService",
     "nomadServices",
@@ -68,7 +99,8 @@ def _refusing(reason: str) -> Function:
 
 def _static() -> dict[str, Function]:
     plain: dict[str, Callable[..., Value]] = {**TEXTS, **DATA, **MATHS}
-    plain |= {f"sprig_{name}": made for name, made in {**SPRIG_TEXTS, **SPRIG_VALUES}.items()}
+    plain |= SPEW
+    plain |= {f"sprig_{name}": call for part in _SPRIG for name, call in part.items()}
     made = dict(BUILTINS) | {name: function(call) for name, call in plain.items()}
     made |= dict.fromkeys(CONSUL_FUNCTIONS, _refusing("it needs Consul, which this node does not talk to"))
     made |= dict.fromkeys(VAULT_FUNCTIONS, _refusing("it needs Vault, which this node does not talk to"))

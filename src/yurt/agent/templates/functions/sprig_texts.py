@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import zlib
 from collections.abc import Callable, Mapping
 
 from yurt.agent.templates.functions import texts
@@ -105,6 +106,25 @@ def b64dec(of: str) -> str:
         return str(error)
 
 
+def b32dec(of: str) -> str:
+    try:
+        return base64.b32decode(of).decode(errors="replace")
+    except (binascii.Error, ValueError) as error:
+        return str(error)
+
+
+def b32enc(of: str) -> str:
+    return base64.b32encode(of.encode()).decode()
+
+
+def adler32sum(of: str) -> str:
+    return str(zlib.adler32(of.encode()))
+
+
+def hello() -> str:
+    return "Hello!"
+
+
 def sha1sum(of: str) -> str:
     return hashlib.sha1(of.encode(), usedforsecurity=False).hexdigest()
 
@@ -126,6 +146,9 @@ def trim_all(characters: str, of: str) -> str:
 
 
 SPRIG_TEXTS: Mapping[str, Callable[..., Value]] = {
+    "adler32sum": adler32sum,
+    "b32dec": b32dec,
+    "b32enc": b32enc,
     "b64dec": b64dec,
     "b64enc": texts.base64_encode,
     "cat": cat,
@@ -133,6 +156,7 @@ SPRIG_TEXTS: Mapping[str, Callable[..., Value]] = {
     "fail": fail,
     "hasPrefix": has_prefix,
     "hasSuffix": has_suffix,
+    "hello": hello,
     "indent": indent,
     "join": join,
     "lower": texts.to_lower,
@@ -140,7 +164,6 @@ SPRIG_TEXTS: Mapping[str, Callable[..., Value]] = {
     "nospace": nospace,
     "plural": plural,
     "quote": quote,
-    "regexMatch": texts.regex_match,
     "repeat": repeat,
     "replace": replace,
     "sha1sum": sha1sum,
@@ -154,6 +177,7 @@ SPRIG_TEXTS: Mapping[str, Callable[..., Value]] = {
     "toString": text,
     "trim": texts.trim_space,
     "trimAll": trim_all,
+    "trimall": trim_all,
     "trimPrefix": texts.trim_prefix,
     "trimSuffix": texts.trim_suffix,
     "trunc": trunc,

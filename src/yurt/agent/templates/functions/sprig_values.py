@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 
 from yurt.agent.templates.functions import data, maths
+from yurt.agent.templates.functions.json_reading import read_json
 from yurt.agent.templates.functions.limits import check_items
 from yurt.agent.templates.functions.sprig_texts import text
 from yurt.agent.templates.language import FunctionFailed
@@ -251,8 +251,8 @@ def _mapped(name: str, value: Value) -> dict[str, Value]:
 
 def from_json(of: str) -> Value:
     try:
-        return json.loads(of, parse_int=float)
-    except (ValueError, RecursionError):
+        return read_json(of)
+    except ValueError:
         return None
 
 

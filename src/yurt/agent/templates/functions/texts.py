@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import hmac
+import string
 from collections.abc import Callable, Mapping
 
 from yurt.agent.templates.functions.limits import TEXT_CHARS_MAX, check_items, check_text, too_long
@@ -14,6 +15,7 @@ from yurt.agent.templates.language.values import Value
 from yurt.model.regexp import BadRegexp, compile_regexp
 from yurt.model.regexp_replace import replace_all
 
+_BASE64 = string.ascii_letters + string.digits
 # Matching takes a step of ours for each character and part of the pattern.
 REGEXP_TEXT_CHARS_MAX = 64 << 10
 
@@ -36,10 +38,12 @@ def base64_url_encode(text: str) -> str:
 
 def _decoded(text: str, *, url_safe: bool) -> str:
     name = "base64URLDecode" if url_safe else "base64Decode"
+    alphabet = _BASE64 + ("-_" if url_safe else "+/")
     try:
         decoded = base64.b64decode(text, altchars=b"-_" if url_safe else None, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise FunctionFailed(f"{name}: illegal base64 data: {error}") from error
+        at = next((at for at, letter in enumerate(text) if letter not in alphabet), len(text) // 4 * 4)
+        raise FunctionFailed(f"{name}: illegal base64 data at input byte {at}") from error
     return decoded.decode(errors="replace")
 
 
@@ -80,7 +84,7 @@ def replace_all_texts(old: str, new: str, text: str) -> str:
 
 
 def regex_match(pattern: str, text: str) -> bool:
-    _check_for_regexp(text)
+    check_for_regexp(text)
     try:
         return compile_regexp(pattern).matches(text)
     except BadRegexp as error:
@@ -88,7 +92,7 @@ def regex_match(pattern: str, text: str) -> bool:
 
 
 def regex_replace_all(pattern: str, replacement: str, text: str) -> str:
-    _check_for_regexp(text)
+    check_for_regexp(text)
     try:
         replaced = replace_all(pattern, replacement, text, chars_max=TEXT_CHARS_MAX)
     except BadRegexp as error:
@@ -98,7 +102,8 @@ def regex_replace_all(pattern: str, replacement: str, text: str) -> str:
     return replaced
 
 
-def _check_for_regexp(text: str) -> None:
+def check_for_regexp(text: str) -> None:
+    """Refuse a text that is too long to look through. Raises FunctionFailed."""
     if len(text) > REGEXP_TEXT_CHARS_MAX:
         raise FunctionFailed(f"regular expressions take texts of up to {REGEXP_TEXT_CHARS_MAX} characters")
 

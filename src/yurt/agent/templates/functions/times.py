@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import Nanoseconds
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MONTHS = [
+MONTHS = [
     "January",
     "February",
     "March",
@@ -24,21 +24,21 @@ _MONTHS = [
     "November",
     "December",
 ]
-_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
 _PARTS: dict[str, Callable[[datetime], str]] = {
-    "January": lambda t: _MONTHS[t.month - 1],
-    "Jan": lambda t: _MONTHS[t.month - 1][:3],
-    "Monday": lambda t: _DAYS[t.weekday()],
-    "Mon": lambda t: _DAYS[t.weekday()][:3],
-    "MST": lambda _t: "UTC",
+    "January": lambda t: MONTHS[t.month - 1],
+    "Jan": lambda t: MONTHS[t.month - 1][:3],
+    "Monday": lambda t: DAYS[t.weekday()],
+    "Mon": lambda t: DAYS[t.weekday()][:3],
+    "MST": lambda t: t.tzname() or "",
     "2006": lambda t: f"{t.year:04d}",
-    "-07:00:00": lambda _t: "+00:00:00",
-    "-07:00": lambda _t: "+00:00",
-    "-0700": lambda _t: "+0000",
-    "-07": lambda _t: "+00",
-    "Z07:00": lambda _t: "Z",
-    "Z0700": lambda _t: "Z",
+    "-07:00:00": lambda t: f"{_offset(t, ':')}:00",
+    "-07:00": lambda t: _offset(t, ":"),
+    "-0700": lambda t: _offset(t, ""),
+    "-07": lambda t: _offset(t, "")[:3],
+    "Z07:00": lambda t: _offset(t, ":") if t.utcoffset() else "Z",
+    "Z0700": lambda t: _offset(t, "") if t.utcoffset() else "Z",
     "002": lambda t: f"{t.timetuple().tm_yday:03d}",
     "01": lambda t: f"{t.month:02d}",
     "02": lambda t: f"{t.day:02d}",
@@ -59,12 +59,12 @@ _PARTS: dict[str, Callable[[datetime], str]] = {
 _PART = re.compile(r"[.,](?:0+|9+)(?!\d)|" + "|".join(map(re.escape, _PARTS)))
 
 
-def time_in_layout(at: Nanoseconds, layout: str) -> str:
-    """Write a Unix time, in UTC, as a layout shows it; the layout `unix` is the seconds."""
+def time_in_layout(at: Nanoseconds, layout: str, zone: tzinfo = UTC) -> str:
+    """Write a Unix time as a layout shows it in a zone; the layout `unix` is the seconds."""
     if layout == "unix":
         return str(at // SECOND_NS)
     seconds, fraction_ns = divmod(at, SECOND_NS)
-    moment = _EPOCH + timedelta(seconds=seconds)
+    moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(zone)
 
     def written(found: re.Match[str]) -> str:
         part = found.group()
@@ -76,3 +76,9 @@ def time_in_layout(at: Nanoseconds, layout: str) -> str:
         return part[0] + digits if digits else ""
 
     return _PART.sub(written, layout)
+
+
+def _offset(moment: datetime, between: str) -> str:
+    minutes = (moment.utcoffset() or timedelta()) // timedelta(minutes=1)
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02d}{between}{rest:02d}"

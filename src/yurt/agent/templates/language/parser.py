@@ -343,7 +343,7 @@ class _Parser:
             case nodes.Dot():
                 self._fail(token.at, "unexpected . after term")
             case nodes.Constant() | nodes.Nil():
-                self._fail(token.at, f'unexpected . after term "{nodes.written(term)}"')
+                self._fail(token.at, f"unexpected . after term {quoted(nodes.written(term))}")
         return nodes.Chain(term.at, term, names)
 
     def _field_names(self) -> tuple[str, ...]:

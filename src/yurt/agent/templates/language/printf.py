@@ -14,8 +14,37 @@ from yurt.model.go_text import quoted
 
 WIDTH_MAX = 10_000
 
-_VERB = re.compile(r"%([+\-# 0]*)(\*|\d+)?(?:\.(\*|\d+)?)?(.)?", re.DOTALL)
-_HAS_PRECISION = re.compile(r"%[+\-# 0]*(?:\*|\d+)?\.")
+_AT = r"(?:\[(\d+)\])?"
+_VERB = re.compile(rf"%([+\-# 0]*){_AT}(\*|\d+)?(?:(\.){_AT}(\*|\d+)?)?{_AT}(.)?", re.DOTALL)
+
+
+class _Arguments:
+    """What is to be written: taken one after the other, unless a number says which."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._values = values
+        self._next = 0
+        self._is_reordered = False
+
+    def go_to(self, number: str | None) -> bool:
+        """Make the argument of this number the next, if one is given; False when there is none."""
+        if number is not None:
+            self._is_reordered = True
+            self._next = int(number) - 1
+        return number is None or 0 <= self._next < len(self._values)
+
+    @property
+    def are_left(self) -> bool:
+        return 0 <= self._next < len(self._values)
+
+    def take(self) -> Value:
+        self._next += 1
+        return self._values[self._next - 1]
+
+    @property
+    def extra(self) -> Sequence[Value]:
+        """What nobody asked for; numbers may leave out what they like."""
+        return () if self._is_reordered else self._values[self._next :]
 
 
 class _Form(msgspec.Struct, frozen=True):
@@ -28,7 +57,7 @@ class _Form(msgspec.Struct, frozen=True):
 
 def sprintf(form: str, args: Sequence[Value]) -> str:
     """Write `args` as `form` says; what does not fit together is told in the text. Raises FunctionFailed."""
-    left = list(args)
+    left = _Arguments(args)
     parts: list[str] = []
     at = 0
     while (start := form.find("%", at)) >= 0:
@@ -38,35 +67,39 @@ def sprintf(form: str, args: Sequence[Value]) -> str:
         parts.append(_one(found, left))
         at = found.end()
     parts.append(form[at:])
-    if left:
-        extra = ", ".join(
-            "<nil>" if value is None else f"{type_name(value)}={text_of(value)}" for value in left
+    if extra := left.extra:
+        written = ", ".join(
+            "<nil>" if value is None else f"{type_name(value)}={text_of(value)}" for value in extra
         )
-        parts.append(f"%!(EXTRA {extra})")
+        parts.append(f"%!(EXTRA {written})")
     return "".join(parts)
 
 
-def _one(found: re.Match[str], left: list[Value]) -> str:
-    flags, width, precision, verb = found.groups()
-    has_precision = _HAS_PRECISION.match(found.group()) is not None
+def _one(found: re.Match[str], left: _Arguments) -> str:
+    flags, width_at, width, dot, precision_at, precision, value_at, verb = found.groups()
     if verb is None:
         return "%!(NOVERB)"
+    is_there = left.go_to(width_at)
     wide = _amount(width, left)
-    exact = _amount(precision, left) if has_precision else None
+    is_there = left.go_to(precision_at) and is_there
+    exact = _amount(precision, left) if dot else None
+    is_there = left.go_to(value_at) and is_there
     if verb == "%":
         return "%"
-    if not left:
+    if not is_there:
+        return f"%!{verb}(BADINDEX)"
+    if not left.are_left:
         return f"%!{verb}(MISSING)"
     if wide < 0:
         flags, wide = flags + "-", -wide
     if max(wide, exact or 0) > WIDTH_MAX:
         raise FunctionFailed(f"widths and precisions may not exceed {WIDTH_MAX}")
-    return _padded(left.pop(0), verb, _Form(flags, wide, exact))
+    return _padded(left.take(), verb, _Form(flags, wide, exact))
 
 
-def _amount(text: str | None, left: list[Value]) -> int:
+def _amount(text: str | None, left: _Arguments) -> int:
     if text == "*":
-        value = left.pop(0) if left else 0
+        value = left.take() if left.are_left else 0
         return value if isinstance(value, int) else 0
     return min(int(text), WIDTH_MAX + 1) if text else 0
 
@@ -111,12 +144,31 @@ def _as_text(value: Value, form: _Form) -> str | None:
 
 
 def _as_value(value: Value, form: _Form) -> str:
+    if "#" in form.flags:
+        return _as_source(value)
     if isinstance(value, float) and form.precision is not None:
         return _as_fraction(value, form, "g") or ""
     if isinstance(value, str | bytes):
         return _as_text(value, form) if isinstance(value, str) else text_of(value)  # type: ignore[return-value]
     text = text_of(value)
     return f"+{text}" if "+" in form.flags and type(value) in (int, float) and value >= 0 else text
+
+
+def _as_source(value: Value) -> str:
+    """A value as Go's own source would have it."""
+    match value:
+        case str():
+            return quoted(value)
+        case list() | range():
+            return f"{type_name(value)}{{{', '.join(map(_item_as_source, value))}}}"
+        case dict():
+            pairs = (f"{_as_source(key)}:{_item_as_source(value[key])}" for key in sorted_keys(value))
+            return f"{type_name(value)}{{{', '.join(pairs)}}}"
+    return text_of(value)
+
+
+def _item_as_source(value: Value) -> str:
+    return "interface {}(nil)" if value is None else _as_source(value)
 
 
 def _as_quoted(value: Value, _form: _Form) -> str | None:
