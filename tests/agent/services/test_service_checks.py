@@ -6,8 +6,10 @@ import asyncio
 import functools
 import json
 import socket
+import ssl
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from tests.agent.recorded_lives import (
 )
 from tests.agent.services.service_jobs import a_check, a_port, a_service, check_restart, free_port
 from tests.agent.virtual_clock import VirtualClock
+from tests.support.certificates import Certificates
 from yurt.agent.drivers.raw_exec import RawExecDriver, RawExecOptions
 from yurt.agent.launcher import LauncherClient
 from yurt.agent.node_context import NodeContext
@@ -244,18 +247,71 @@ async def test_nobody_listens() -> None:
     assert http.output == f'Get "http://127.0.0.1:{place.port}/": {refused}'
 
 
-async def test_what_is_no_http_fails() -> None:
-    async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"SSH-2.0\r\n")
+@asynccontextmanager
+async def speaking(words: bytes) -> AsyncIterator[Endpoint]:
+    """A server that says the same to everybody."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(words)
         writer.close()
 
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
     async with server:
-        place = Endpoint("", server.sockets[0].getsockname()[1])
-        result = await probe(a_check("http"), place, SystemClock())
+        yield Endpoint("127.0.0.1", server.sockets[0].getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "protocol", "reason"),
+    [
+        (b"SSH-2.0\r\n", "http", "net/http: HTTP/1.x transport connection broken: malformed HTTP response"),
+        (b"", "http", "EOF"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "https", "http: server gave HTTP response to HTTPS client"),
+    ],
+)
+async def test_what_is_no_http_fails(words: bytes, protocol: str, reason: str) -> None:
+    async with speaking(words) as place:
+        result = await probe(a_check("http", protocol=protocol), place, SystemClock())
         assert (await probe(a_check(), place, SystemClock())).status == "success"
 
     assert result.status == "failure"
+    assert result.output == f'Get "{protocol}://127.0.0.1:{place.port}/": {reason}'
+
+
+async def test_a_certificate_of_nobody_known_fails_unless_skipped(tmp_path: Path) -> None:
+    pair = Certificates(tmp_path).make("server")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pair.certificate, pair.key)
+
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    async with server:
+        place = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1])
+        strict = await probe(a_check("http", protocol="https"), place, SystemClock())
+        lax = await probe(a_check("http", protocol="https", tls_skip_verify=True), place, SystemClock())
+
+    reason = "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+    assert strict.output == f'Get "https://127.0.0.1:{place.port}/": {reason}'
+    assert lax.output == "nomad: http ok"
+
+
+async def test_an_answer_in_pieces_is_kept_whole() -> None:
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\nab")
+        await writer.drain()
+        await asyncio.sleep(0)
+        writer.write(b"cd")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        place = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1])
+        result = await probe(a_check("http"), place, SystemClock())
+
+    assert (result.status_code, result.output) == (500, "abcd")
 
 
 # --- what comes of it ---------------------------------------------------------------------------------------

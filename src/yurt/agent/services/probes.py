@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import os
 import ssl
 from ipaddress import ip_address
 
@@ -14,6 +12,7 @@ import msgspec
 from yurt.agent.outgoing import Network, check_host, connector
 from yurt.agent.services.addresses import Endpoint
 from yurt.agent.services.checks import FAILURE, SUCCESS
+from yurt.agent.services.probe_failures import dial_text, request_text
 from yurt.clock import Clock
 from yurt.model.service import ServiceCheck
 from yurt.model.times import SECOND_NS
@@ -58,7 +57,7 @@ async def _tcp(_check: ServiceCheck, place: Endpoint, denied: tuple[Network, ...
         await check_host(place.ip or LOCAL, denied)
         _, writer = await asyncio.open_connection(place.ip or LOCAL, place.port)
     except OSError as error:
-        return ProbeResult(FAILURE, _dial_text(place, error))
+        return ProbeResult(FAILURE, dial_text(_host_port(place), error))
     writer.close()
     return ProbeResult(SUCCESS, "nomad: tcp ok")
 
@@ -81,13 +80,20 @@ async def _http(check: ServiceCheck, place: Endpoint, denied: tuple[Network, ...
         ):
             if response.status == 200:
                 return ProbeResult(SUCCESS, "nomad: http ok", response.status)
-            body = await response.content.read(OUTPUT_BYTES_MAX)
+            body = await _first_bytes(response.content)
             status = SUCCESS if response.status < FAILING_STATUS else FAILURE
             return ProbeResult(status, body.decode(errors="replace"), response.status)
-    except aiohttp.ClientConnectorError as error:
-        return ProbeResult(FAILURE, f'{_verb(method)} "{url}": {_dial_text(place, error.os_error)}')
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        return ProbeResult(FAILURE, f'{_verb(method)} "{url}": {str(error) or type(error).__name__}')
+        reason = request_text(_host_port(place), error, redirects_max=REDIRECTS_MAX)
+        return ProbeResult(FAILURE, f'{_verb(method)} "{url}": {reason}')
+
+
+async def _first_bytes(content: aiohttp.StreamReader) -> bytes:
+    """The beginning of an answer, in however many pieces it comes."""
+    found = b""
+    while len(found) < OUTPUT_BYTES_MAX and (piece := await content.read(OUTPUT_BYTES_MAX - len(found))):
+        found += piece
+    return found
 
 
 def _tls(check: ServiceCheck) -> ssl.SSLContext | bool:
@@ -107,13 +113,6 @@ def _url(check: ServiceCheck, place: Endpoint) -> str:
 def _host_port(place: Endpoint) -> str:
     ip = place.ip or LOCAL
     return f"[{ip}]:{place.port}" if ":" in ip and ip_address(ip).version == 6 else f"{ip}:{place.port}"
-
-
-def _dial_text(place: Endpoint, error: OSError) -> str:
-    """What Go says when it cannot connect."""
-    number = error.errno if error.errno in errno.errorcode else None
-    reason = os.strerror(number).lower() if number is not None else str(error)
-    return f"dial tcp {_host_port(place)}: connect: {reason}"
 
 
 def _timeout_text(check: ServiceCheck, place: Endpoint) -> str:
