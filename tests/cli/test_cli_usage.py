@@ -57,6 +57,33 @@ def test_no_command_prints_the_overall_help(capsys: pytest.CaptureFixture[str]) 
     assert main(["-help"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "last_line"),
+    [
+        (["jbo"], 127, "There is no command 'yurt jbo'; did you mean 'job'?"),
+        (["qqqq", "x"], 127, "There is no command 'yurt qqqq'."),
+        (["job", "statsu", "web"], 1, "There is no command 'yurt job statsu'; did you mean 'status'?"),
+    ],
+)
+def test_a_misspelt_command_gets_the_nearest_name_below_the_help(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, last_line: str
+) -> None:
+    assert main(words) == code
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Usage: yurt")
+    assert shown.out.splitlines()[-1] == last_line
+    assert shown.err == ""
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in COMMANDS if entry.instead], ids=lambda entry: entry.path
+)
+def test_an_old_name_names_the_new_one_first(entry: Entry, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([entry.path, "-help"]) == 0
+    assert capsys.readouterr().err.startswith(f'WARNING! The "yurt {entry.path}" command is deprecated.')
+    assert entry.instead in {other.path for other in COMMANDS}
+
+
 @pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.path)
 def test_every_command_has_help(entry: Entry, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*entry.path.split(), "-help"]) == 0

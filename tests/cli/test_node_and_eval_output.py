@@ -69,6 +69,19 @@ def test_node_status(yurt: CommandLine) -> None:
             same(yurt, step, {"N": NODE_ID})
 
 
+def test_a_nodes_allocations_show_the_version_of_their_job(yurt: CommandLine) -> None:
+    serve_node(yurt.server)
+    alloc = {
+        "ID": "0a0b0c0d-0000-0000-0000-000000000000",
+        "NodeID": NODE_ID,
+        "TaskGroup": "g",
+        "DesiredStatus": "run",
+    }
+    yurt.server.on("GET", f"/v1/node/{NODE_ID}/allocations", [{**alloc, "Job": {"ID": "web", "Version": 7}}])
+    result = yurt(f"yurt node status -short {NODE_ID}")
+    assert result.stdout.splitlines()[-1].split()[:5] == ["0a0b0c0d", NODE_ID[:8], "g", "7", "run"]
+
+
 def test_node_that_cannot_be_asked_is_still_shown(yurt: CommandLine) -> None:
     serve_node(yurt.server)
     yurt.server.on("GET", "/v1/client/stats", Reply(b"No path to node", 404))

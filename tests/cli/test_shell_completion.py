@@ -79,3 +79,41 @@ def test_an_unreachable_server_is_silent(yurt: CommandLine) -> None:
 
 def test_unknown_shells_are_refused(yurt: CommandLine) -> None:
     assert yurt("yurt completion tcsh").exit_code == 1
+
+
+def _flag(name: str, home: Path) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "yurt.cli.main", name],
+        env=clean_environment(home),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_completion_is_installed_for_the_shells_in_use(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").write_text("alias ll='ls -l'\n")
+    (tmp_path / ".config" / "fish").mkdir(parents=True)
+    fish = tmp_path / ".config" / "fish" / "completions" / "yurt.fish"
+
+    assert _flag("-autocomplete-install", tmp_path) == (0, "", "")
+
+    assert (tmp_path / ".bashrc").read_text() == "alias ll='ls -l'\nsource <(yurt completion bash)\n"
+    assert fish.read_text() == "yurt completion fish | source\n"
+    assert not (tmp_path / ".zshrc").exists()
+    code, _, error = _flag("-autocomplete-install", tmp_path)
+    assert (code, "installed already" in error) == (1, True)
+
+    assert _flag("--autocomplete-uninstall", tmp_path) == (0, "", "")
+
+    assert (tmp_path / ".bashrc").read_text() == "alias ll='ls -l'\n"
+    assert not fish.exists()
+    assert _flag("-autocomplete-uninstall", tmp_path)[0] == 1
+
+
+def test_completion_for_no_shell_says_what_to_do(tmp_path: Path) -> None:
+    code, _, error = _flag("-autocomplete-install", tmp_path)
+    assert code == 1
+    assert "yurt completion -help" in error

@@ -22,6 +22,7 @@ HTTP_FORBIDDEN = 403
 NEEDS = "this command requires"
 VERSION_FLAGS = frozenset({"-v", "-version", "--version"})
 HELP_FLAGS = frozenset({"-h", "-help", "--help"})
+COMPLETION_FLAGS = frozenset({"autocomplete-install", "autocomplete-uninstall"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -50,6 +51,8 @@ def _is_interruption(error: BaseException | None) -> bool:
 
 
 def _dispatch(words: list[str]) -> int:
+    if words and words[0].startswith("-") and words[0].lstrip("-") in COMPLETION_FLAGS:
+        return _change_completion(words[0].lstrip("-"))
     if words and words[0] in VERSION_FLAGS:
         words = ["version", *words[1:]]
     leading = (
@@ -61,13 +64,47 @@ def _dispatch(words: list[str]) -> int:
     if entry is not None:
         module = import_module(f"yurt.cli.commands.{entry.module}")
         arguments = leading[count:] if leading is words else ["-help"]
+        if entry.instead:
+            sys.stderr.write(
+                f'WARNING! The "yurt {entry.path}" command is deprecated. '
+                f'Please use "yurt {entry.instead}" instead.\n'
+            )
         return int(module.main(arguments)) if entry.is_plain else _run(module.COMMAND, arguments)
     asks_for_help = any(word in HELP_FLAGS for word in words)
     if group:
-        sys.stdout.write(_group_help(group))
+        sys.stdout.write(_group_help(group) + _suggestion(group, leading))
         return 0 if asks_for_help else 1
-    sys.stdout.write(_overall_help())
+    sys.stdout.write(_overall_help() + _suggestion("", leading))
     return 0 if asks_for_help and not leading else EXIT_NO_SUCH_COMMAND
+
+
+def _change_completion(flag: str) -> int:
+    from pathlib import Path  # noqa: PLC0415 # rarely needed
+
+    from yurt.cli.shell_start_files import install_completion, uninstall_completion  # noqa: PLC0415
+
+    change = install_completion if flag == "autocomplete-install" else uninstall_completion
+    try:
+        change(Path.home())
+    except CommandError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    return 0
+
+
+def _suggestion(group: str, words: Sequence[str]) -> str:
+    """A line for a name that is none: what was typed, and the name that is most like it."""
+    wrong = next((word for word in words[len(group.split()) :] if not word.startswith("-")), "")
+    if not wrong:
+        return ""
+    from difflib import get_close_matches  # noqa: PLC0415 # only after a mistake
+
+    names = [name for name, _ in members(group)]
+    near = get_close_matches(wrong, names, n=1)
+    path = f"{group} " if group else ""
+    return f"\nThere is no command 'yurt {path}{wrong}'" + (
+        f"; did you mean '{near[0]}'?\n" if near else ".\n"
+    )
 
 
 def _run(command: "Command[Any]", arguments: list[str]) -> int:

@@ -17,6 +17,8 @@ class Entry(NamedTuple):
     synopsis: str
     is_hidden: bool = False
     is_plain: bool = False
+    # The name that people should use in place of an old one.
+    instead: str = ""
 
 
 COMMON = ("run", "stop", "status", "alloc", "job", "node", "agent")
@@ -80,7 +82,13 @@ COMMANDS: tuple[Entry, ...] = (
         "alloc-status", "alloc_status", "Display allocation status information and metadata", is_hidden=True
     ),
     Entry("check", "check", "Check the health of the agent", is_hidden=True),
-    Entry("client-config", "node_config", "View or modify client configuration details", is_hidden=True),
+    Entry(
+        "client-config",
+        "node_config",
+        "View or modify client configuration details",
+        is_hidden=True,
+        instead="node config",
+    ),
     Entry(
         "complete-words",
         "complete_words",
@@ -236,10 +244,26 @@ COMMANDS: tuple[Entry, ...] = (
     Entry("server force-leave", "server_force_leave", "Force a server into the left state"),
     Entry("server join", "server_join", "Join server nodes together"),
     Entry("server members", "server_members", "Display a list of known servers and their status"),
-    Entry("server-force-leave", "server_force_leave", "Force a server into the left state", is_hidden=True),
-    Entry("server-join", "server_join", "Join server nodes together", is_hidden=True),
     Entry(
-        "server-members", "server_members", "Display a list of known servers and their status", is_hidden=True
+        "server-force-leave",
+        "server_force_leave",
+        "Force a server into the left state",
+        is_hidden=True,
+        instead="server force-leave",
+    ),
+    Entry(
+        "server-join",
+        "server_join",
+        "Join server nodes together",
+        is_hidden=True,
+        instead="server join",
+    ),
+    Entry(
+        "server-members",
+        "server_members",
+        "Display a list of known servers and their status",
+        is_hidden=True,
+        instead="server members",
     ),
     Entry("service delete", "service_delete", "Deregister a registered service"),
     Entry("service info", "service_info", "Display an individual service registration"),

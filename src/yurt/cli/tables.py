@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from yurt.cli.layout import short_id, table
 from yurt.cli.times import absolute, relative
-from yurt.sdk.types.allocs import AllocStub
+from yurt.sdk.types.allocs import Alloc, AllocStub
 from yurt.sdk.types.deployments import Deployment
 from yurt.sdk.types.evals import Evaluation
 from yurt.sdk.types.jobs import JobStub
@@ -49,7 +49,7 @@ def brief_alloc_table(allocs: Sequence[AllocStub], *, now: int, full_ids: bool) 
             short_id(alloc.id, verbose=full_ids),
             short_id(alloc.node_id, verbose=full_ids),
             alloc.task_group,
-            alloc.job_version,
+            _version(alloc),
             alloc.desired_status,
             alloc.client_status,
             relative(alloc.create_time, now),
@@ -58,6 +58,11 @@ def brief_alloc_table(allocs: Sequence[AllocStub], *, now: int, full_ids: bool) 
         for alloc in allocs
     )
     return table(rows)
+
+
+def _version(alloc: AllocStub) -> int:
+    """The version of the job that an allocation runs, which only lists of stubs name beside the job."""
+    return alloc.job.version if isinstance(alloc, Alloc) else alloc.job_version
 
 
 def alloc_table(
@@ -77,7 +82,7 @@ def alloc_table(
         modified = absolute(alloc.modify_time) if verbose else relative(alloc.modify_time, now)
         tail = [
             alloc.task_group,
-            alloc.job_version,
+            _version(alloc),
             alloc.desired_status,
             alloc.client_status,
             created,
