@@ -177,7 +177,7 @@ def select(value: Any, selector: str) -> Any:  # any JSON
 
 _VOLATILE = (
     (r"^No server is reachable at .*\n", ""),
-    (r"^(The token in use has too few rights|No token was given) in namespace .*\n", ""),
+    (r"^(The token in use (has too few rights|is not known)|No token was given).*\n", ""),
     (r"http://127\.0\.0\.1:\d+", "ADDRESS"),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)", "TIME"),

@@ -209,16 +209,27 @@ def test_missing_snapshot_file(yurt: CommandLine) -> None:
     [
         (
             "-namespace apps",
-            "No token was given in namespace \"apps\": this command requires a token with the 'read-job' ",
+            "No token was given: this command requires a token with the 'read-job' ",
         ),
         (
             "-token secret",
             'The token in use has too few rights in namespace "default": this command requires',
         ),
+        (
+            "-token forgotten",
+            "The token in use is not known to the servers, or has expired. Name another token",
+        ),
     ],
 )
 def test_a_refusal_names_the_rights_that_are_missing(yurt: CommandLine, flags: str, advice: str) -> None:
     yurt.server.on("GET", "/v1/jobs", Reply(b"Permission denied", 403))
+    yurt.server.on(
+        "GET",
+        "/v1/acl/token/self",
+        lambda request: (
+            Reply({}) if "secret" in request.headers["X-Nomad-Token"] else Reply(b"Permission denied", 403)
+        ),
+    )
     result = yurt(f"yurt job status {flags}")
     assert result.exit_code == 1
     lines = result.stderr.splitlines()

@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import ClientSession
 
 from tests.api.oidc_provider import CLIENT_ID, CLIENT_SECRET, OidcProvider, running_provider
+from tests.cli.command_line import CommandLine
 from tests.cli.real_commands import YURT, clean_environment
 from tests.support.real_agent import RealAgent, running_agent
 
@@ -113,3 +114,9 @@ async def test_a_program_logs_in_with_a_signed_token(tmp_path: Path) -> None:
         _, errors = await process.communicate()
         assert process.returncode == 1
         assert "no role or policy bindings matched" in errors.decode()
+
+
+def test_the_web_ui_is_logged_in_by_a_secret_that_works_once(yurt: CommandLine) -> None:
+    yurt.server.on("PUT", "/v1/acl/token/onetime", {"OneTimeToken": {"OneTimeSecretID": "once"}})
+    result = yurt("yurt ui -authenticate -show-url")
+    assert result.stdout == f"URL for web UI: {yurt.server.address}?ott=once\n"

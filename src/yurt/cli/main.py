@@ -159,13 +159,29 @@ def _advice(command: "Command[Any]", session: "Session", error: CommandError) ->
         cause = cause.__cause__
     if cause is None:
         return ""
-    whose = "The token in use has too few rights" if session.settings.token else "No token was given"
     needed = " ".join(command.description.partition(NEEDS)[2].split("\n\n")[0].split())
     which = f": this command requires {needed}" if needed else "."
-    return (
-        f'{whose} in namespace "{session.settings.namespace or "default"}"{which} '
-        "Name another token with -token, YURT_TOKEN or a context."
-    )
+    if not session.settings.token:
+        return f"No token was given{which} Name a token with -token, YURT_TOKEN or a context."
+    if not _is_token_known(session):
+        whose, which = "The token in use is not known to the servers, or has expired", "."
+    else:
+        where = f' in namespace "{session.settings.namespace or "default"}"' if "namespace" in needed else ""
+        whose = f"The token in use has too few rights{where}"
+    return f"{whose}{which} Name another token with -token, YURT_TOKEN or a context."
+
+
+def _is_token_known(session: "Session") -> bool:
+    """Whether the servers know the token in use: each may read itself."""
+    from yurt.sdk import ApiError, SdkError, acl  # noqa: PLC0415 # only after a refusal
+
+    try:
+        acl.own_token(session.client)
+    except ApiError as error:
+        return error.status != HTTP_FORBIDDEN
+    except SdkError:
+        return True
+    return True
 
 
 def _help_of(command: "Command[Any]") -> str:
