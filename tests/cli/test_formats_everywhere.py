@@ -211,6 +211,13 @@ def test_json_gets_the_answer(yurt: RealCommands, command: str) -> None:
     json.loads(result.stdout)
 
 
+def test_jobs_are_stopped_each_for_itself(yurt: RealCommands) -> None:
+    result = yurt("job", "stop", "-t", "{{range .}}{{.JobID}}{{end}}", "nobody", "ask")
+    assert result.exit_code == 1
+    assert result.stdout == "ask\n"
+    assert result.stderr == 'No job(s) with prefix or ID "nobody" found\n'
+
+
 def test_files_of_an_allocation_are_listed_for_programs(yurt: RealCommands) -> None:
     done = yurt.agent.wait_for(
         "/v1/allocations", lambda allocs: any(alloc["ClientStatus"] == "complete" for alloc in allocs)
