@@ -88,14 +88,26 @@ def _ran_out(alloc: AllocStub) -> bool:
 
 def progress(deployment: Deployment) -> str:
     """What a deployment that runs waits for."""
+    groups = sorted(deployment.task_groups.items())
+    ready = [
+        f'"{name}"'
+        for name, group in groups
+        if group.desired_canaries and not group.promoted and group.healthy_allocs >= group.desired_canaries
+    ]
+    if ready and "manual promotion" in deployment.status_description:
+        return (
+            f"the promotion of healthy canaries in {', '.join(ready)}: 'yurt job promote {deployment.job_id}'"
+        )
     parts = []
-    for name, group in sorted(deployment.task_groups.items()):
+    for name, group in groups:
         wanted = group.desired_total
         part = f'"{name}" ({group.healthy_allocs} of {wanted} healthy, {group.placed_allocs} placed'
         if group.desired_canaries and not group.promoted:
             part += f", {group.desired_canaries} canaries to be promoted"
         parts.append(part + ")")
-    waiting = "a paused deployment" if deployment.status == "paused" else "healthy allocations"
+    waiting = "healthy allocations"
+    if deployment.status == "paused":
+        waiting = f"'yurt deployment resume {deployment.id[:8]}'"
     return f"{waiting}: {', '.join(parts)}"
 
 
