@@ -227,8 +227,10 @@ def test_a_disk_that_does_not_migrate_starts_empty(nodes: Nodes) -> None:
     nodes.server.call("DELETE", "/v1/job/staying?purge=true")
 
 
-def test_only_the_token_of_the_servers_opens_a_snapshot(nodes: Nodes) -> None:
-    nodes.server.call("PUT", "/v1/jobs", {"Job": marking_job("closed", {})})
+def test_only_the_token_of_the_servers_opens_a_snapshot_on_a_node_that_is_no_server(nodes: Nodes) -> None:
+    _, second = nodes.directories
+    there = {"LTarget": "${node.unique.id}", "Operand": "=", "RTarget": second}
+    nodes.server.call("PUT", "/v1/jobs", {"Job": {**marking_job("closed", {}), "Constraints": [there]}})
     alloc = nodes.running("closed")
     node = nodes.server.call("GET", f"/v1/node/{alloc['NodeID']}").json
     secret = (nodes.directories[alloc["NodeID"]] / "data/client/secret-id").read_text().strip()

@@ -95,7 +95,7 @@ class NodeAccess(Protocol):
     async def delete_volume(self, volume_id: str) -> None:
         """Delete a volume of the node with its data."""
 
-    def snapshot(self, alloc_id: AllocID, token: str) -> AsyncIterator[bytes]:
+    def snapshot(self, alloc_id: AllocID, token: str | None) -> AsyncIterator[bytes]:
         """The data of an allocation, for the node that goes on with it."""
 
 

@@ -53,7 +53,7 @@ ADVERTISED = msgspec.structs.replace(DRIVER, auto_advertise=True)
         ("auto", "99", "example.com", None, ("example.com", 99)),
         ("auto", "", "example.com", None, ("example.com", 0)),
         ("host", "99", "", None, ("", 99)),
-        ("host", "", "", None, ("10.0.0.1", 0)),
+        ("host", "", "", None, ("10.0.0.9", 0)),
         ("driver", "db", "", DRIVER, ("172.17.0.2", 5432)),
         ("driver", "http", "", DRIVER, ("172.17.0.2", 80)),
         ("driver", "99", "", DRIVER, ("172.17.0.2", 99)),
@@ -67,6 +67,11 @@ def test_addresses(
     found = endpoint(RESOURCES, task="old", mode=mode, label=label, fixed=fixed, network=network)
 
     assert found == Endpoint(*expected)
+
+
+def test_without_a_port_a_service_has_the_address_of_its_owners_only_network() -> None:
+    assert endpoint(RESOURCES, task="", mode="host", label="") == Endpoint("10.0.0.1", 0)
+    assert endpoint(RESOURCES, task="new", mode="host", label="") == Endpoint("", 0)
 
 
 @pytest.mark.parametrize(

@@ -257,5 +257,5 @@ def _without_volatile(text: str) -> str:
     text = _SHORT_ID.sub(r"\1<id>", text)
     text = _PORT.sub("<port>", _ADDRESS.sub("<address>", text))
     text = _CHILD.sub(r"/\1-<time>", text)
-    text = _TIME.sub("<time>", text)
+    text = _DIGEST.sub("<digest>", _TIME.sub("<time>", text))
     return _TEXT_NUMBERS.sub(r"\1<number>", text)

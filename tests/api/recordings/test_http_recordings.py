@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.api.recordings.expected import EXPECTED_DIFFERENCES, NOT_PLAYED, NOT_YET
+from tests.api.recordings.expected import EXPECTED_DIFFERENCES
 from tests.api.recordings.player import FOLDER, Player, Scenario
 from tests.api.recordings.unrecorded import CORRECTED, IMPATIENT, UNRECORDED
 from tests.support.real_agent import running_agent
@@ -29,7 +29,7 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Player]:
         yield Player(agent)
 
 
-@pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in NOT_PLAYED])
+@pytest.mark.parametrize("name", SCENARIOS)
 def test_answers_are_those_recorded(player: Player, name: str) -> None:
     scenario = Scenario(name)
     player.begin(scenario)
@@ -41,13 +41,8 @@ def test_answers_are_those_recorded(player: Player, name: str) -> None:
         place = (name, step["step"])
         found += player.play(step, CORRECTED.get(place), is_waited_for=place not in IMPATIENT)
     player.clear()
-    meant = [start for where, start in (*EXPECTED_DIFFERENCES, *NOT_YET) if where == name]
+    meant = [start for where, start in EXPECTED_DIFFERENCES if where == name]
     unexpected = [one for one in found if not any(one.startswith(start) for start in meant)]
     assert not unexpected, "\n".join(unexpected)
     gone = [start for start in meant if not any(one.startswith(start) for one in found)]
     assert not gone, f"these differences are gone, take them off their list: {gone}"
-
-
-def test_every_recording_that_is_not_played_has_a_reason() -> None:
-    assert set(NOT_PLAYED) <= set(SCENARIOS)
-    assert all(NOT_PLAYED.values())

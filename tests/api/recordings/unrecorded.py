@@ -199,6 +199,19 @@ def _failed_twice(allocs: Any) -> bool:
     return len(allocs) == 2 and all(alloc["ClientStatus"] == "failed" for alloc in allocs)
 
 
+def _checked(player: Player) -> None:
+    """Wait until every check of the services has run; one allocation is known by its name."""
+
+    def have_run(checks: Any) -> bool:
+        return bool(checks) and all(check["Status"] != "pending" for check in checks.values())
+
+    recorded = {"sv.g[0]": "f6c17771-f22e-c465-125f-f832635f1152"}
+    for alloc in player.get("/v1/job/sv/allocations"):
+        if alloc["Name"] in recorded:
+            player.ids.bind(recorded[alloc["Name"]], alloc["ID"])
+        player.wait_for(f"/v1/client/allocation/{alloc['ID']}/checks", have_run)
+
+
 EXEC_ALLOC = "33cc8fed-4d67-c430-ff40-790c93d7447c"
 EXEC_JOB = a_job(
     "ex",
@@ -291,7 +304,7 @@ UNRECORDED: dict[str, dict[str, Action]] = {
         "delete": lambda player: player.stop("npj", purge=True),
     },
     "exec_websocket": {"exit 3": in_turn(registered(EXEC_JOB), bound_alloc(EXEC_ALLOC, "ex"))},
-    "services": {"list": shown_job("sv")},
+    "services": {"list": in_turn(shown_job("sv"), _checked), "after": stopped("sv")},
     "task_environment": {"env": _show_environment},
 }
 

@@ -110,6 +110,7 @@ def _named(resources: AllocatedResources, task: str, label: str) -> _Port:
 
 
 def _single_ip(resources: AllocatedResources, task: str) -> str:
+    """The address of the owner's only network. A task does not own the network of its group."""
     given = resources.tasks.get(task)
-    networks = (resources.shared.networks or ()) or ((given.networks or ()) if given else ())
-    return networks[0].ip if networks else ""
+    networks = (given.networks if given else None) if task else resources.shared.networks
+    return networks[0].ip if networks and len(networks) == 1 else ""

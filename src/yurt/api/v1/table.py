@@ -76,7 +76,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *ScalingHandlers(deps).routes(),
         *SearchHandlers(deps).routes(),
         *relay.routes(ClientFsHandlers(deps).routes()),
-        *ClientSnapshotHandlers(deps.node_agent).routes(),
+        *ClientSnapshotHandlers(deps.node_agent, is_open=not deps.server.authority.is_enabled).routes(),
         *relay.routes(ClientHandlers(deps).routes()),
         *AgentHandlers(deps).routes(),
         *relay.routes(MonitorHandlers(deps).routes()),
