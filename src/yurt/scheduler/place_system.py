@@ -83,6 +83,7 @@ class _SystemPlacer:
         self._job = job
         self._group = group
         self._may_preempt = may_preempt(configuration.preemption_config, job.type)
+        self._delta_min = configuration.preemption_config.priority_delta_min
         self._ask = ask_of(group, oversubscribe=configuration.memory_oversubscription_enabled)
         self._assigner = Assigner(view, self._ask, rng)
         self.found = feasibility(view.columns, job, group)
@@ -150,7 +151,14 @@ class _SystemPlacer:
         if self._ranking.fits[position]:
             given = self._assigner.give(slot)
         if not isinstance(given, Given) and self._may_preempt:
-            found = find_victims(self._view, slot, self._job, self._ask, self._field.wanted_on(CPU, position))
+            found = find_victims(
+                self._view,
+                slot,
+                self._job,
+                self._ask,
+                self._field.wanted_on(CPU, position),
+                delta_min=self._delta_min,
+            )
             victims = found or []
             for victim in victims:
                 self._view.preempt(victim)

@@ -48,7 +48,7 @@ class Placer:
         *,
         rng: Random,
         configuration: SchedulerConfiguration,
-        classes_seen: bool = False,
+        classes_seen: bool | frozenset[int] = False,
     ) -> None:
         configuration = effective_configuration(view.state, job, configuration)
         self._view = view
@@ -56,6 +56,7 @@ class Placer:
         self._group = group
         self._rng = rng
         self._may_preempt = may_preempt(configuration.preemption_config, job.type)
+        self._delta_min = configuration.preemption_config.priority_delta_min
         self.selection = Selection(
             view, job, group, rng=rng, configuration=configuration, classes_seen=classes_seen
         )
@@ -300,7 +301,9 @@ class Placer:
             if position in self._hopeless:
                 continue
             slot, cpu_mhz = int(field.slots[position]), field.wanted_on(CPU, position)
-            victims = find_victims(self._view, slot, self._job, self.selection.ask, cpu_mhz)
+            victims = find_victims(
+                self._view, slot, self._job, self.selection.ask, cpu_mhz, delta_min=self._delta_min
+            )
             if victims is None:
                 self._hopeless.add(position)
                 continue

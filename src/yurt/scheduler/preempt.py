@@ -10,7 +10,7 @@ from yurt.model.alloc import Allocation
 from yurt.model.job import BATCH, SERVICE, SYSBATCH, SYSTEM, Job
 from yurt.model.node import Node, NodeDeviceResource
 from yurt.model.resources import RequestedDevice
-from yurt.model.scheduler_configuration import PreemptionConfig
+from yurt.model.scheduler_configuration import PRIORITY_DELTA_DEFAULT, PreemptionConfig
 from yurt.scheduler.ask import Ask
 from yurt.scheduler.feasible.devices import matches, node_devices, usable_ids
 from yurt.scheduler.feasible.networks import DEFAULT_HOST_NETWORK
@@ -30,7 +30,6 @@ from yurt.state.use import (
     use_of,
 )
 
-PRIORITY_DELTA_MIN = 10
 # What each preemption beyond a group's migrate.max_parallel adds to the distance of its allocations.
 MAX_PARALLEL_PENALTY = 50.0
 LOGISTIC_RATE, LOGISTIC_ORIGIN = 0.0048, 2048.0
@@ -57,13 +56,16 @@ def preemption_score(victims: Iterable[Allocation]) -> float:
     return 1.0 / (1.0 + exp(LOGISTIC_RATE * (net - LOGISTIC_ORIGIN)))
 
 
-def find_victims(view: View, slot: int, job: Job, ask: Ask, cpu_mhz: int) -> list[Allocation] | None:
+def find_victims(
+    view: View, slot: int, job: Job, ask: Ask, cpu_mhz: int, *, delta_min: int = PRIORITY_DELTA_DEFAULT
+) -> list[Allocation] | None:
     """The allocations to displace on a node so that `ask` fits there; None if that cannot be.
 
-    `cpu_mhz` is the CPU that one instance needs on this node. Ports, then devices, then amounts are
+    `cpu_mhz` is the CPU that one instance needs on this node, `delta_min` by how much the priority of
+    victims must be below the job's. Ports, then devices, then amounts are
     made free; what one step takes counts for the next.
     """
-    search = _Search(view, slot, job, ask, cpu_mhz)
+    search = _Search(view, slot, job, ask, cpu_mhz, delta_min)
     if not search.has_eligible:
         return None
     for step in (search.free_ports, search.free_bandwidth, search.free_devices, search.free_amounts):
@@ -75,7 +77,7 @@ def find_victims(view: View, slot: int, job: Job, ask: Ask, cpu_mhz: int) -> lis
 class _Search:
     """The search for victims on one node."""
 
-    def __init__(self, view: View, slot: int, job: Job, ask: Ask, cpu_mhz: int) -> None:
+    def __init__(self, view: View, slot: int, job: Job, ask: Ask, cpu_mhz: int, delta_min: int) -> None:
         node = view.columns.nodes[slot]
         assert node is not None, f"slot {slot} has no node"
         self._view = view
@@ -89,7 +91,7 @@ class _Search:
             (
                 alloc
                 for alloc in self._allocs
-                if alloc.job_key != job.key and job.priority - alloc.job.priority >= PRIORITY_DELTA_MIN
+                if alloc.job_key != job.key and job.priority - alloc.job.priority >= delta_min
             ),
             key=lambda alloc: alloc.job.priority,
         )

@@ -16,6 +16,8 @@ class PreemptionConfig(Record, frozen=True):
     sys_batch_scheduler_enabled: bool = False
     batch_scheduler_enabled: bool = False
     service_scheduler_enabled: bool = False
+    # None where the default holds.
+    priority_delta: int | None = None
 
 
 class SchedulerConfig(Record, frozen=True):

@@ -93,6 +93,24 @@ def asking(
     return a_job(a_group("g", task, disk=disk, network=network), id="placing", priority=priority)
 
 
+@pytest.mark.parametrize(("delta", "expected"), [(5, "a"), (6, None)])
+def test_how_much_less_important_victims_are_is_a_setting(delta: int, expected: str | None) -> None:
+    configuration = SchedulerConfiguration(
+        preemption_config=PreemptionConfig(service_scheduler_enabled=True, priority_delta=delta)
+    )
+    job = asking(3000, 1000)
+    result = place_group(
+        View(a_state([NODE], [alloc("a", 95, given(3000, 1000, 0))])),
+        job,
+        job.task_groups[0],
+        requests(1),
+        rng=Random(7),
+        configuration=configuration,
+    )
+    found = "".join(victim for one in result.placed for victim in one.preempted)
+    assert (found or None) == expected
+
+
 def test_distance() -> None:
     needed = [0.0] * 7
     needed[0], needed[1], needed[2] = 2048, 512, 4096

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from ipaddress import ip_address
 from pathlib import Path
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from yurt.api import needs
@@ -58,6 +59,7 @@ class PreemptionForm(
     sysbatch_scheduler_enabled: bool = False
     batch_scheduler_enabled: bool = False
     service_scheduler_enabled: bool = False
+    priority_delta: int | None = None
 
 
 class SchedulerConfigurationForm(Wire, frozen=True, kw_only=True):
@@ -192,6 +194,7 @@ class OperatorHandlers:
                 sysbatch_scheduler_enabled=preemption.sysbatch_scheduler_enabled,
                 batch_scheduler_enabled=preemption.batch_scheduler_enabled,
                 service_scheduler_enabled=preemption.service_scheduler_enabled,
+                priority_delta=UNSET if preemption.priority_delta is None else preemption.priority_delta,
             ),
             memory_oversubscription_enabled=form.memory_oversubscription_enabled,
             reject_job_registration=form.reject_job_registration,

@@ -33,6 +33,11 @@ def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> i
                 ("Preemption Service Scheduler", preemption.service_scheduler_enabled),
                 ("Preemption Batch Scheduler", preemption.batch_scheduler_enabled),
                 ("Preemption SysBatch Scheduler", preemption.sys_batch_scheduler_enabled),
+                *(
+                    [("Preemption Priority Delta", preemption.priority_delta)]
+                    if preemption.priority_delta is not None
+                    else []
+                ),
                 ("Node Limit For Feasibility Checks", config.node_limit_for_feasibility_checks),
                 ("Modify Index", config.modify_index),
             ]

@@ -22,6 +22,7 @@ PREEMPTION_FIELDS = {
     "preempt_service": "ServiceSchedulerEnabled",
     "preempt_sysbatch": "SysBatchSchedulerEnabled",
     "preempt_system": "SystemSchedulerEnabled",
+    "preempt_delta": "PriorityDelta",
 }
 
 
@@ -55,6 +56,10 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
     ] = None
     preempt_system: Annotated[
         bool | None, Flag("preempt-system-scheduler", "Let system jobs preempt work of lower priority.")
+    ] = None
+    preempt_delta: Annotated[
+        int | None,
+        Flag("preempt-priority-delta", "How far below a job's priority its victims' must be.", "<n>"),
     ] = None
     node_limit: Annotated[
         int | None,

@@ -23,6 +23,9 @@ class PreemptionConfig(Block, frozen=True, kw_only=True):
     sysbatch_scheduler_enabled: bool = False
     batch_scheduler_enabled: bool = False
     service_scheduler_enabled: bool = False
+    priority_delta: Annotated[int, msgspec.Meta(ge=1, le=JOB_PRIORITY_MAX)] | msgspec.UnsetType = (
+        msgspec.UNSET
+    )
 
 
 class SchedulerConfig(Block, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ import msgspec
 from yurt.errors import YurtError
 from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.job import SERVICE
-from yurt.model.scheduler_configuration import SchedulerConfiguration
+from yurt.model.scheduler_configuration import PRIORITY_DELTA_DEFAULT, SchedulerConfiguration
 from yurt.scheduler.rank.algorithms import AlgorithmError, algorithm_for
 from yurt.server.context import ServerContext
 from yurt.state.entries import SetAutopilotConfiguration, SetSchedulerConfiguration
@@ -40,6 +40,12 @@ class OperatorCommands:
             raise ConfigurationInvalid(
                 f"invalid scheduler algorithm: {configuration.scheduler_algorithm}"
             ) from None
+        delta = configuration.preemption_config.priority_delta_min
+        if delta < 1:
+            raise ConfigurationInvalid(
+                f"PreemptionConfig.PriorityDelta: {delta} is less than 1, so that equals would displace each "
+                f"other; set 1 or more, or leave it out for {PRIORITY_DELTA_DEFAULT}"
+            )
         committed = await self._context.committer.propose(
             SetSchedulerConfiguration(
                 at=self._context.clock.now_ns(), configuration=configuration, check_index=check_index
