@@ -23,10 +23,12 @@ from yurt.model.node import NodeCpu, NodeMemory, NodeResources
 from yurt.model.plan import StopAllocs, UpdateAlloc
 from yurt.model.policies import ReschedulePolicy
 from yurt.model.task_state import TaskState
+from yurt.model.times import SECOND_NS
 from yurt.model.wire import AllocID
 from yurt.server.commands.node_checks import AMOUNT_MAX, NodeRefused, check_node, check_updates
+from yurt.server.commands.nodes import RETURNING_BEAT_S
 from yurt.server.server import Server
-from yurt.state.entries import DeregisterJob
+from yurt.state.entries import DeregisterJob, SetNodeStatus
 from yurt.state.state import State
 
 RESCHEDULES = ReschedulePolicy(unlimited=True)
@@ -84,7 +86,7 @@ async def test_an_unknown_node_is_told_to_register(server: Server) -> None:
             await call
 
 
-@pytest.mark.parametrize("given_up", ["down", "disconnected", "initializing"])
+@pytest.mark.parametrize("given_up", ["down", "initializing"])
 async def test_a_beat_makes_a_node_ready(server: Server, given_up: str) -> None:
     node = ScriptedNode(server, status=given_up)
     await node.join()
@@ -93,12 +95,26 @@ async def test_a_beat_makes_a_node_ready(server: Server, given_up: str) -> None:
     stored = server.state.nodes[node_id(1)]
     assert stored.status == "ready"
     assert stored.events is not None
-    came_back = given_up in ("down", "disconnected")
-    assert (stored.events[-1].message == "Node reregistered by heartbeat") is came_back
+    assert (stored.events[-1].message == "Node reregistered by heartbeat") is (given_up == "down")
     assert _evals(server)[-1].triggered_by == "node-update"
     index = server.state.index
     await node.beat()
     assert server.state.index == index, "a beat that changes nothing is not written"
+
+
+async def test_a_node_that_was_disconnected_reports_before_it_is_ready() -> None:
+    cluster = _working()
+    cluster.commit(updates=(UpdateAlloc(id=AllocID("a1"), client_status="unknown"),))
+    cluster.apply(SetNodeStatus(at=1, node_id=node_id(1), status="disconnected"))
+    server = await _server(cluster.state)
+    node = ScriptedNode(server)
+    for _ in range(2):
+        answer = await node.beat()
+        assert server.state.nodes[node_id(1)].status == "initializing"
+        assert answer.heartbeat_ttl <= RETURNING_BEAT_S * SECOND_NS, "so that it is ready soon"
+    await node.report("a1", "running")
+    await node.beat()
+    assert server.state.nodes[node_id(1)].status == "ready"
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,15 @@ def test_a_first_registration() -> None:
     assert [one.id for one in cluster.state.news.ready_nodes] == [node.id]
 
 
+def test_a_node_is_the_first_of_its_pool() -> None:
+    cluster = Cluster()
+    node = cluster.add_node(a_node(node_pool="gpu"))
+    pool = cluster.state.node_pools["gpu"]
+    assert (pool.create_index, pool.modify_index, pool.hash) == (node.create_index, node.create_index, None)
+    cluster.add_node(a_node(2, node_pool="gpu"))
+    assert cluster.state.node_pools["gpu"] is pool
+
+
 def test_a_new_registration_keeps_what_operators_set_and_the_history() -> None:
     cluster = Cluster()
     cluster.add_node()

@@ -22,15 +22,23 @@ from yurt.scheduler.view import View
 
 
 def fit_in_place(
-    view: View, job: Job, group: TaskGroup, allocs: Sequence[Allocation]
+    view: View,
+    job: Job,
+    group: TaskGroup,
+    allocs: Sequence[Allocation],
+    *,
+    turned_away: dict[str, set[int]] | None = None,
 ) -> dict[AllocID, AllocatedResources]:
     """Say what each of `allocs` gets in `job` on its own node; those whose node no longer suits are left out.
 
     The nodes need not be ready for new work. Ports, networks, devices and cores stay what they are;
-    the view shows what changes.
+    the view shows what changes. `turned_away` takes the classes of nodes that rules turned away, by group.
     """
     checker = _Checker(view, job, group)
-    return {alloc.id: kept for alloc in allocs if (kept := checker.check(alloc)) is not None}
+    fitting = {alloc.id: kept for alloc in allocs if (kept := checker.check(alloc)) is not None}
+    if turned_away is not None and checker.turned_away:
+        turned_away.setdefault(group.name, set()).update(checker.turned_away)
+    return fitting
 
 
 class _Checker:
@@ -44,8 +52,11 @@ class _Checker:
         oversubscribe = configuration.memory_oversubscription_enabled
         self._asked = ask_of(group, oversubscribe=oversubscribe).resources
         self._allowed: NDArray[np.bool_] = np.ones(view.size, dtype=np.bool_)
-        for rule in feasibility(view.columns, job, group).rules:
+        self._found = feasibility(view.columns, job, group)
+        for rule in self._found.rules:
             self._allowed &= rule.mask
+        # The classes, by code, of the nodes that rules turned away.
+        self.turned_away: set[int] = set()
         self._hosts = DistinctHosts(view, job, group)
         self._properties: list[DistinctProperty] = list(distinct_properties(view, job, group))
         self._merged: dict[int, AllocatedResources] = {}
@@ -54,7 +65,14 @@ class _Checker:
     def check(self, alloc: Allocation) -> AllocatedResources | None:
         """What an instance gets on its node; None if it cannot stay there."""
         slot = self._view.columns.slots.get(alloc.node_id)
-        if slot is None or not self._allowed[slot] or not self._has_its_volumes(alloc, slot):
+        if slot is None:
+            return None
+        if not self._allowed[slot]:
+            code = self._found.turned_away_class(slot)
+            if code is not None:
+                self.turned_away.add(code)
+            return None
+        if not self._has_its_volumes(alloc, slot):
             return None
         if self._hosts.is_asked and self._hosts.taken().get(slot, 0) > 1:
             return None

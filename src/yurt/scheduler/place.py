@@ -24,15 +24,16 @@ def place_group(
     *,
     rng: Random,
     configuration: SchedulerConfiguration,
-    classes_seen: bool = False,
+    classes_seen: bool | frozenset[int] = False,
 ) -> PlacedGroup:
     """Find nodes for instances of one group, in the order of `requests`.
 
     Every node is looked at, for as many requests as the quota of the job's namespace admits. The view
     shows what is placed, and what it displaces, when this returns; allocations that a request `replaces`
     are stopped in the view if it was placed, and only then. All requests name a `required_node`, or none
-    does. With `classes_seen` an earlier group of the same attempt has met the nodes, which only changes
-    how filtered nodes are reported. Raises AlgorithmError if the configured algorithm fails.
+    does. With `classes_seen` an earlier group of the same attempt has met the nodes, or nodes of these
+    classes (by code), which only changes how filtered nodes are reported. Raises AlgorithmError if the
+    configured algorithm fails.
     """
     allowed, refusal = admitted(view, job, group, requests, configuration)
     outcome = _placed(
@@ -49,7 +50,7 @@ def _placed(
     *,
     rng: Random,
     configuration: SchedulerConfiguration,
-    classes_seen: bool,
+    classes_seen: bool | frozenset[int],
 ) -> PlacedGroup:
     if job.type in (SYSTEM, SYSBATCH):
         return place_on_required_nodes(view, job, group, requests, rng=rng, configuration=configuration)

@@ -20,7 +20,7 @@ from yurt.scheduler.assign.devices import may_have_devices
 from yurt.scheduler.assign.group import Assigner, Given
 from yurt.scheduler.feasible import volumes
 from yurt.scheduler.feasible.distinct import HOSTS_LABEL, DistinctHosts, DistinctProperty, distinct_properties
-from yurt.scheduler.feasible.group import Feasibility, feasibility
+from yurt.scheduler.feasible.group import NO_CLASSES, Feasibility, feasibility
 from yurt.scheduler.metrics import Tally, alloc_metric
 from yurt.scheduler.rank.algorithms import algorithm_for
 from yurt.scheduler.rank.candidates import Field, Floats
@@ -58,12 +58,13 @@ class Selection:
         *,
         rng: Random,
         configuration: SchedulerConfiguration,
-        classes_seen: bool = False,
+        classes_seen: bool | frozenset[int] = False,
     ) -> None:
         self._view = view
         self._job = job
         self._group = group
-        self._job_seen = classes_seen
+        self._job_seen = classes_seen is True
+        self._seen = classes_seen if isinstance(classes_seen, frozenset) else NO_CLASSES
         self._group_seen = False
         self.ask: Ask = ask_of(group, oversubscribe=configuration.memory_oversubscription_enabled)
         self.assigner = Assigner(view, self.ask, rng)
@@ -252,7 +253,7 @@ class Selection:
     def _tally(self) -> Tally:
         """What happens to all nodes as things are now."""
         found, field = self.found, self.ranking.field
-        filtered = found.filtered(job_seen=self._job_seen, group_seen=self._group_seen)
+        filtered = found.filtered(job_seen=self._job_seen, group_seen=self._group_seen, seen=self._seen)
         tally = Tally(
             evaluated=found.base.nodes,
             filtered=filtered.nodes,

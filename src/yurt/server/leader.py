@@ -92,8 +92,7 @@ class Leader:
         """React to what was just applied."""
         context = self._context
         now, index = context.clock.monotonic(), context.state.index
-        for evaluation in news.evals:
-            self._place(evaluation)
+        # Who waited goes before whoever was asked to look at the same change.
         for node in news.ready_nodes:
             self.blocked.unblock_class(node.computed_class, index, now=now)
             self.blocked.unblock_node(node.id)
@@ -104,6 +103,8 @@ class Leader:
                 self.blocked.unblock_node(node_id)
         for quota in news.freed_quotas:
             self.blocked.unblock_quota(quota, index, now=now)
+        for evaluation in news.evals:
+            self._place(evaluation)
         if news.evals or news.ready_nodes or news.freed_nodes or news.freed_quotas:
             self._worker.wake()
             self._tidy.set()

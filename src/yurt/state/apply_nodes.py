@@ -21,6 +21,7 @@ from yurt.model.node import (
     Node,
     NodeEvent,
 )
+from yurt.model.node_pool import NodePool
 from yurt.model.times import SECOND_NS, time_text
 from yurt.model.wire import Nanoseconds
 from yurt.state.apply_evals import upsert_evals
@@ -68,6 +69,10 @@ def register_node(state: State, index: int, entry: RegisterNode) -> NodeOutcome:
         )
         if old.status != node.status:
             node = _with_event(node, "Node re-registered", entry.at, index)
+    if node.node_pool not in state.node_pools:
+        # A node may be the first to name its pool.
+        pool = NodePool(name=node.node_pool, create_index=index, modify_index=index)
+        state.node_pools.put(pool.name, pool, index)
     _store(state, index, node)
     note_offered_volumes(state, index, node)
     upsert_evals(state, index, entry.evals)

@@ -20,6 +20,8 @@ from yurt.state.columns import NodeColumns
 
 CLASS_LABEL = "computed class ineligible"
 
+NO_CLASSES: frozenset[int] = frozenset()
+
 
 class Level(Enum):
     """Where a rule was written, which decides how its verdicts are reported."""
@@ -73,23 +75,35 @@ class Feasibility:
             mask = mask & rule.mask
         self.mask: NDArray[np.bool_] = mask
         self.slots: NDArray[np.intp] = np.flatnonzero(mask)
-        self._filtered: dict[tuple[bool, bool], Filtered] = {}
+        self._filtered: dict[tuple[bool, bool, frozenset[int]], Filtered] = {}
 
     @property
     def escapes(self) -> bool:
         """Whether nodes of one computed class may differ about the job or the group."""
         return self.job_escapes or self.group_escapes
 
-    def filtered(self, *, job_seen: bool, group_seen: bool) -> Filtered:
+    def filtered(self, *, job_seen: bool, group_seen: bool, seen: frozenset[int] = NO_CLASSES) -> Filtered:
         """Count the nodes that rules turned away.
 
         A class of nodes is turned away by a rule once, and later just for its class: within one pass
-        over the nodes, and in later passes of the same attempt (`job_seen`, `group_seen`).
+        over the nodes, and in later passes of the same attempt (`job_seen`, `group_seen`). `seen` are
+        the codes of single classes that were turned away before in the attempt.
         """
-        known = self._filtered.get((job_seen, group_seen))
+        key = (job_seen, group_seen, seen)
+        known = self._filtered.get(key)
         if known is None:
-            known = self._filtered[job_seen, group_seen] = self._count(job_seen, group_seen)
+            known = self._filtered[key] = self._count(job_seen, group_seen, seen)
         return known
+
+    def turned_away_class(self, slot: int) -> int | None:
+        """The code of a node's class if it is known from now on that rules turn it away."""
+        for rule in self.rules:
+            if not rule.mask[slot]:
+                escapes = self.job_escapes if rule.level is Level.JOB else self.group_escapes
+                if rule.level is Level.NODE or escapes:
+                    return None
+                return int(self._columns.computed_classes.column[slot])
+        return None
 
     def labels_at(self, slots: NDArray[np.intp]) -> dict[str, int]:
         """Count the rules that some slots break, the first of each, without regard to classes."""
@@ -123,7 +137,7 @@ class Feasibility:
             for code in np.flatnonzero(present & (eligible | ~undecided)).tolist()
         }
 
-    def _count(self, job_seen: bool, group_seen: bool) -> Filtered:
+    def _count(self, job_seen: bool, group_seen: bool, seen: frozenset[int]) -> Filtered:
         columns = self._columns
         left = self.base.mask
         labels: dict[str, int] = {}
@@ -133,7 +147,7 @@ class Feasibility:
             if not count:
                 continue
             left = left & rule.mask
-            named = self._named(rule, failed, count, job_seen, group_seen)
+            named = self._named(rule, failed, job_seen=job_seen, group_seen=group_seen, seen=seen)
             if named:
                 labels[rule.label] = labels.get(rule.label, 0) + named
             if count > named:
@@ -145,9 +159,16 @@ class Feasibility:
         return Filtered(int(np.count_nonzero(turned_away)), labels, by_class)
 
     def _named(
-        self, rule: Rule, failed: NDArray[np.bool_], count: int, job_seen: bool, group_seen: bool
+        self,
+        rule: Rule,
+        failed: NDArray[np.bool_],
+        *,
+        job_seen: bool,
+        group_seen: bool,
+        seen: frozenset[int],
     ) -> int:
         """How many of the failed nodes are reported with the rule's own label."""
+        count = int(np.count_nonzero(failed))
         if rule.level is Level.NODE:
             return count
         is_job = rule.level is Level.JOB
@@ -156,7 +177,10 @@ class Feasibility:
         if job_seen if is_job else group_seen:
             return 0
         codes = self._columns.computed_classes.column[: self._columns.size][failed]
-        return int(np.count_nonzero(np.bincount(codes)))
+        classes = np.bincount(codes)
+        return int(np.count_nonzero(classes)) - sum(
+            code < len(classes) and bool(classes[code]) for code in seen
+        )
 
 
 def feasibility(columns: NodeColumns, job: Job, group: TaskGroup) -> Feasibility:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from msgspec.structs import replace
@@ -34,7 +34,8 @@ class GroupPlacer:
     """Places instances of the groups of one job, and keeps what comes of it for the plan.
 
     `limit` is how many may be placed in all; what is beyond is counted in `left_over`, unless its
-    group has failed already.
+    group has failed already. `turned_away` are classes of nodes, by code, that rules were found to turn
+    away before, by group.
     """
 
     def __init__(
@@ -46,7 +47,9 @@ class GroupPlacer:
         now: Nanoseconds,
         rng: Random,
         new_id: Callable[[], str],
+        turned_away: Mapping[str, frozenset[int]],
     ) -> None:
+        self._turned_away = turned_away
         self._view = view
         self._evaluation = evaluation
         self._limit = limit
@@ -87,7 +90,7 @@ class GroupPlacer:
                 requests,
                 rng=self._rng,
                 configuration=self._configuration,
-                classes_seen=self._classes_seen,
+                classes_seen=self._classes_seen or self._turned_away.get(group.name, False),
             )
             self._classes_seen = True
             self._limit -= len(outcome.placed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from random import Random
 
@@ -57,6 +57,7 @@ def attempt(
     allocs = state.allocs.of_job(key)
     latest = state.deployments.latest_of_job(key) if evaluation.type != BATCH else None
     tainted = tainted_nodes(allocs, state.nodes.get)
+    turned_away: dict[str, set[int]] = {}
     changes = reconcile(
         Situation(
             evaluation=evaluation,
@@ -66,14 +67,22 @@ def attempt(
             deployment=latest,
             now=now,
             find_node=state.nodes.get,
-            fits_in_place=partial(fit_in_place, view),
+            fits_in_place=partial(fit_in_place, view, turned_away=turned_away),
             new_id=make_id,
         )
     )
     stops = [*lost(stopping_on_dead_nodes(allocs, tainted)), *changes.stop]
     for stop in stops:
         view.stop(stop.alloc)
-    placer = GroupPlacer(view, evaluation, limit=placements_max, now=now, rng=rng, new_id=make_id)
+    placer = GroupPlacer(
+        view,
+        evaluation,
+        limit=placements_max,
+        now=now,
+        rng=rng,
+        new_id=make_id,
+        turned_away={name: frozenset(classes) for name, classes in turned_away.items()},
+    )
     if job is not None:
         _place_all(view, job, changes, placer)
     plan_changes = PlanChanges(
@@ -84,7 +93,10 @@ def attempt(
         deployment=changes.deployment,
         deployment_updates=changes.deployment_updates,
     )
-    return _end(view, evaluation, _Pass(job, latest, changes, placer, plan_changes), now=now, new_id=make_id)
+    summary = state.job_summaries.get(key)
+    waiting = [name for name, row in summary.summary.items() if row.queued] if summary is not None else ()
+    done = _Pass(job, latest, changes, placer, plan_changes, waiting)
+    return _end(view, evaluation, done, now=now, new_id=make_id)
 
 
 class _Pass:
@@ -97,8 +109,10 @@ class _Pass:
         changes: Changes,
         placer: GroupPlacer,
         plan_changes: PlanChanges,
+        waiting: Collection[str],
     ) -> None:
         self.job = job
+        self._waiting = waiting
         self.changes = changes
         self.placer = placer
         self.plan_changes = plan_changes
@@ -108,12 +122,18 @@ class _Pass:
 
     @property
     def queued(self) -> dict[str, int] | None:
-        """How many instances of each group are wanted and not placed."""
+        """How many instances are wanted and not placed, of each group that something was to be placed of.
+
+        Where nothing was to be placed all groups are named, and so are groups of which some waited.
+        """
         if self.job is None:
             return None
-        queued = {group.name: 0 for group in self.job.task_groups}
-        for place in (*self.changes.destructive, *self.changes.place):
-            queued[place.task_group] += 1
+        wanted = (*self.changes.destructive, *self.changes.place)
+        queued = {
+            group.name: 0 for group in self.job.task_groups if not wanted or group.name in self._waiting
+        }
+        for place in wanted:
+            queued[place.task_group] = queued.get(place.task_group, 0) + 1
         for name, placed in self.placer.placed_of.items():
             queued[name] -= placed
         return queued

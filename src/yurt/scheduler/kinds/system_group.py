@@ -126,7 +126,7 @@ class SystemGroupPass:
             updates=self._updates,
             in_place=self._in_place,
             queued=len(requests) - len(outcome.filtered) - len(kept),
-            desired=self._desired(outcome, destructive, canarying),
+            desired=self._desired(outcome, kept, destructive, canarying),
             state=self._state,
             failure=outcome.failure,
             failed_node=outcome.exhausted[0].required_node if outcome.exhausted else None,
@@ -247,7 +247,7 @@ class SystemGroupPass:
         self._state = replace(self._state, desired_total=total)
 
     def _desired(
-        self, outcome: PlacedGroup, destructive: list[Allocation], canarying: bool
+        self, outcome: PlacedGroup, kept: Sequence[Placed], destructive: list[Allocation], canarying: bool
     ) -> DesiredUpdates:
         found, state = self._found, self._state
         # What waits for room is still to be placed; but a dry run only tells what would be.
@@ -264,6 +264,8 @@ class SystemGroupPass:
             canary=state.desired_canaries if state is not None and canarying else 0,
             disconnect=len(found.disconnecting),
             reconnect=len(found.reconnecting),
+            # Nomad counts these in dry runs of system jobs only.
+            preemptions=sum(len(one.preempted) for one in kept) if self._by.is_dry_run else 0,
         )
 
     def _filtered_alone(self, outcome: PlacedGroup) -> AllocMetric | None:

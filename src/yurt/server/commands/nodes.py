@@ -66,6 +66,11 @@ WATCH_WAIT_MAX_S = 300.0
 # How long after a node fell silent it is asked again whether its work may still come back.
 SILENCE_JUDGED_AGAIN_S = 10.0
 
+# How long a node that is back may take to report on its work before it gets new work all the same.
+REPORTS_AWAITED_S = 30
+# It beats so often meanwhile, for a beat makes it ready.
+RETURNING_BEAT_S = 1.0
+
 
 class NodeCommands:
     """What node agents can ask."""
@@ -107,7 +112,7 @@ class NodeCommands:
     async def heartbeat(self, request: Heartbeat) -> NodeRegistered:
         """Note a sign of life; one from a node that was given up makes it ready again.
 
-        Raises NodeRefused.
+        A node that was disconnected first reports on its work. Raises NodeRefused.
         """
         check_node_status(request.status)
         context = self._context
@@ -115,17 +120,20 @@ class NodeCommands:
         if node is None:
             return NodeRegistered(index=context.state.index, heartbeat_ttl=SECOND_NS, is_known=False)
         self._check_secret(node, request.secret_id)
-        if node.status != request.status:
-            now = context.clock.now_ns()
+        now = context.clock.now_ns()
+        status = request.status
+        if status == NODE_READY and node.status in (NODE_DISCONNECTED, NODE_INITIALIZING):
+            status = _status_of_returning(context.state, node, now)
+        if node.status != status:
             evals: tuple[Evaluation, ...] = ()
-            if node_evals.status_change_matters(node.status, request.status):
+            if node_evals.status_change_matters(node.status, status):
                 evals = node_evals.evals_for_node(context.state, node, now=now, new_id=context.new_id)
             came_back = node.status in (NODE_DOWN, NODE_DISCONNECTED) and request.status == NODE_READY
             await context.committer.propose(
                 entries.SetNodeStatus(
                     at=now,
                     node_id=node.id,
-                    status=request.status,
+                    status=status,
                     event="Node reregistered by heartbeat" if came_back else "",
                     evals=evals,
                 )
@@ -231,6 +239,9 @@ class NodeCommands:
 
     def _answer(self, node_id: NodeID, index: int) -> NodeRegistered:
         ttl = self._heartbeats.beat(node_id, now=self._context.clock.monotonic())
+        node = self._context.state.nodes.get(node_id)
+        if node is not None and node.status == NODE_INITIALIZING:
+            ttl = min(ttl, RETURNING_BEAT_S)
         return NodeRegistered(
             index=index, heartbeat_ttl=int(ttl * SECOND_NS), peers=self._peers.draw(node_id)
         )
@@ -351,6 +362,15 @@ def _trigger(state: State, alloc: Allocation, update: AllocUpdate, now: Nanoseco
     ):
         return TRIGGER_ALLOC_FAILURE
     return ""
+
+
+def _status_of_returning(state: State, node: Node, now: Nanoseconds) -> str:
+    """Whether a node that beats again is ready: once it has told what became of its work."""
+    if node.status == NODE_DISCONNECTED:
+        return NODE_INITIALIZING
+    awaited = now < (node.status_updated_at + REPORTS_AWAITED_S) * SECOND_NS
+    silent = any(alloc.client_status == CLIENT_UNKNOWN for alloc in state.allocs.of_node(node.id))
+    return NODE_INITIALIZING if awaited and silent else NODE_READY
 
 
 def _tolerates_silence(state: State, node_id: NodeID, now: Nanoseconds) -> bool:

@@ -46,6 +46,7 @@ NODES_PER_JOIN = 1_000
 REPORTS_PER_CALL_MAX = 5_000
 WATCH_WAIT_S = 30.0
 RETRY_S = 1.0
+RETURN_S = 0.6
 IDLE_S = 60.0
 CALL_TIMEOUT_S = 90.0
 
@@ -221,6 +222,9 @@ class Fleet:
                     continue
                 self._tell_again(frozenset(beaten.returned))
                 delay_s = beaten.heartbeat_ttl / SECOND_NS / 2
+                if beaten.returned:
+                    # Some are ready only once they have reported on their work.
+                    delay_s = min(delay_s, RETURN_S)
             except (aiohttp.ClientError, TimeoutError, FleetRefused) as error:
                 logger.warning("heartbeat.failed", error=str(error))
             await self._clock.sleep(delay_s)

@@ -143,7 +143,8 @@ def node_of(spec: NodeSpec, rng: Random) -> Node:
     }
     return Node(
         id=NodeID(spec.id or new_id(rng)),
-        secret_id=new_id(rng),
+        # One with an id of its own is the same node again in another process, so it has the same secret.
+        secret_id=new_id(Random(f"simulated node {spec.id}") if spec.id else rng),
         name=spec.name,
         datacenter=spec.datacenter,
         node_class=spec.node_class,
