@@ -33,11 +33,16 @@ from yurt.api.task_api import TaskApiApp, TaskApiDoor, TaskRelay
 from yurt.api.v1.table import v1_routes
 from yurt.clock import SystemClock
 from yurt.config import AgentConfig, reloadable_changes, reloaded
+from yurt.config.blocks.server import PreemptionConfig as PreemptionBlock
 from yurt.config.blocks.server import SchedulerConfig
 from yurt.config.quantities import nanoseconds
 from yurt.errors import YurtError
 from yurt.model.acl.token import TokenLimits
-from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
+from yurt.model.scheduler_configuration import (
+    PRIORITY_DELTA_DEFAULT,
+    PreemptionConfig,
+    SchedulerConfiguration,
+)
 from yurt.observe import logger as log_setup
 from yurt.observe.audit import AuditLog
 from yurt.observe.logger import get_logger
@@ -346,6 +351,14 @@ def _with_temporary_data_dir(config: AgentConfig, cleanup: contextlib.ExitStack)
     return msgspec.structs.replace(config, data_dir=directory)
 
 
+def _preemption(block: PreemptionBlock) -> PreemptionConfig:
+    """The block as the API has it: what Nomad does not know is left out unless it was set."""
+    settings = msgspec.structs.asdict(block)
+    if block.priority_delta == PRIORITY_DELTA_DEFAULT:
+        del settings["priority_delta"]
+    return PreemptionConfig(**settings)
+
+
 def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
     """The server's part of the configuration; without `keeps` it writes nothing to disk."""
     server = config.server
@@ -408,7 +421,7 @@ def server_settings(config: AgentConfig, *, keeps: bool) -> ServerSettings:
             memory_oversubscription_enabled=first.memory_oversubscription_enabled,
             reject_job_registration=first.reject_job_registration,
             pause_eval_broker=first.pause_eval_broker,
-            preemption_config=PreemptionConfig(**msgspec.structs.asdict(first.preemption_config)),
+            preemption_config=_preemption(first.preemption_config),
         ),
         **({"enabled_schedulers": server.enabled_schedulers} if server.enabled_schedulers else {}),
         rpc_advertise=config.advertise.rpc,

@@ -7,6 +7,7 @@ import msgspec
 
 from yurt.config.blocks.base import Block, Bytes, Count, Seconds, unserved
 from yurt.config.blocks.joining import JOIN_ALIASES, JoinConfig
+from yurt.model.scheduler_configuration import PRIORITY_DELTA_DEFAULT
 
 SCHEDULERS = ("service", "batch", "system", "sysbatch")
 
@@ -23,9 +24,7 @@ class PreemptionConfig(Block, frozen=True, kw_only=True):
     sysbatch_scheduler_enabled: bool = False
     batch_scheduler_enabled: bool = False
     service_scheduler_enabled: bool = False
-    priority_delta: Annotated[int, msgspec.Meta(ge=1, le=JOB_PRIORITY_MAX)] | msgspec.UnsetType = (
-        msgspec.UNSET
-    )
+    priority_delta: Priority = PRIORITY_DELTA_DEFAULT
 
 
 class SchedulerConfig(Block, frozen=True, kw_only=True):

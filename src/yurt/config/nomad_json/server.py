@@ -12,6 +12,7 @@ from yurt.config.nomad_json.unset import (
     text_if_set,
 )
 from yurt.config.quantities import duration_text, nanoseconds, size_text
+from yurt.model.scheduler_configuration import PRIORITY_DELTA_DEFAULT
 
 _NULL: Any = None
 
@@ -136,5 +137,10 @@ def _scheduler_json(scheduler: SchedulerConfig) -> dict[str, Any]:
             "SysBatchSchedulerEnabled": preemption.sysbatch_scheduler_enabled,
             "BatchSchedulerEnabled": preemption.batch_scheduler_enabled,
             "ServiceSchedulerEnabled": preemption.service_scheduler_enabled,
+            **(
+                {"PriorityDelta": preemption.priority_delta}
+                if preemption.priority_delta != PRIORITY_DELTA_DEFAULT
+                else {}
+            ),
         },
     }
