@@ -49,6 +49,7 @@ def assert_same_state(first: State, second: State) -> None:
         assert first.services.of_job(key) == second.services.of_job(key)
     for alloc in first.allocs:
         assert first.services.of_alloc(alloc.id) == second.services.of_alloc(alloc.id)
+    assert first.nodes.alloc_reports == second.nodes.alloc_reports
     for node in first.nodes:
         assert first.allocs.of_node(node.id) == second.allocs.of_node(node.id)
         assert first.allocs.claims.of(node.id) == second.allocs.claims.of(node.id)

@@ -52,6 +52,7 @@ def report_allocs(state: State, index: int, entry: ReportAllocs) -> None:
         if old.client_status == CLIENT_UNKNOWN and new.client_status == CLIENT_RUNNING:
             new = _reconnected(state, index, new, entry.at)
         state.allocs.put(new.id, new, index)
+        state.nodes.alloc_reports[new.node_id] = index
         count_move(state, old, new, index)
         count_change(state, old, new, index=index, at=entry.at)
         jobs[new.job_key] = None

@@ -16,6 +16,9 @@ class Nodes(Table[NodeID, Node]):
         super().__init__("nodes", watches)
         self._columns = columns
         self._draining: dict[NodeID, None] = {}
+        # When each node last reported on an allocation. It is kept beside the rows: reports come often, and
+        # would rewrite a node each time.
+        self.alloc_reports: dict[NodeID, int] = {}
 
     def draining(self) -> list[Node]:
         """The nodes that are being emptied."""
@@ -34,4 +37,5 @@ class Nodes(Table[NodeID, Node]):
         """Remove a node, as of `index`."""
         self._columns.drop_node(key)
         self._draining.pop(key, None)
+        self.alloc_reports.pop(key, None)
         return super().delete(key, index)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 _QUOTAS = "quotas are served, which Nomad keeps for its paid edition"
 _GOVERNANCE = "pools have settings of their own and namespaces choose pools, as in Nomad's paid edition"
-_NO_ALLOC_INDEX = "it is not kept: each report about an allocation would rewrite its node"
 _ONE_SCHEDULER = "a server runs one scheduler, which takes batches, where Nomad runs one a core"
 
 # Differences that are meant, as scenario and the beginning of the difference, with the reason. They are
@@ -23,9 +22,6 @@ EXPECTED_DIFFERENCES: dict[tuple[str, str], str] = {
         "tasks are measured when somebody asks, so nothing is told of those that have ended"
     ),
     ("client_fs", "ls?path=/alloc/logs: body: recorded 4 items"): "logs need no pipes in the file system",
-    ("event_stream_job", "deregister: body.events[0].Payload.Job.Status"): (
-        "a stopped job is pending while its evaluation is, in events as when it is read"
-    ),
     ("job_register_rules", "evals: body[1].JobModifyIndex: not recorded"): (
         "the evaluation of an unchanged registration names the job's index, which Nomad leaves out"
     ),
@@ -33,6 +29,4 @@ EXPECTED_DIFFERENCES: dict[tuple[str, str], str] = {
         "the health of each allocation is acted on as it comes, where Nomad collects it for a second"
     ),
     ("services", "stored job: body.Stable"): "its deployment was still under way when this was recorded",
-    ("node_drain", "events: body.LastAllocUpdateIndex"): _NO_ALLOC_INDEX,
-    ("nodes_read", "/v1/node/ID: body.LastAllocUpdateIndex"): _NO_ALLOC_INDEX,
 }

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from yurt.api.v1.acl_events import ACL_EVENT_TYPES, ACL_TOPICS
 from yurt.api.v1.alloc_views import alloc_view
 from yurt.api.v1.node_views import node_view
+from yurt.model.job import JOB_DEAD, JOB_PENDING
 from yurt.model.variable import metadata_of
 from yurt.model.wire import Wire
 from yurt.state.journal import Change, Changed
@@ -79,6 +82,9 @@ _Described = tuple[str, str, tuple[str, ...] | None, dict[str, Any]] | None
 
 def _job(change: Change) -> _Described:
     job = change.row
+    if job.stop and job.status == JOB_PENDING:
+        # The evaluation that a stop brings along only makes sure of it, so the stop is told as done.
+        job = replace(job, status=JOB_DEAD)
     return job.id, job.namespace, None, {"Job": job, "Deleted": change.is_deleted}
 
 

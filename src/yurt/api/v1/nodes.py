@@ -191,7 +191,9 @@ class NodeHandlers:
             if node is None:
                 return state.nodes.index, None
             key = state.root_keys.active_at(node.create_index)
-            return node.modify_index, node_view(node, signing_key_id=key.key_id if key else "")
+            view = node_view(node, signing_key_id=key.key_id if key else "")
+            view["LastAllocUpdateIndex"] = state.nodes.alloc_reports.get(node.id, 0)
+            return node.modify_index, view
 
         return found(await self._deps.read(call, [("nodes", node_id)], read), "node not found")
 
