@@ -39,7 +39,7 @@ def test_the_same_job_again_makes_no_version_but_an_evaluation() -> None:
     assert outcome == JobOutcome(job=first, is_changed=False)
     assert cluster.state.jobs[key()].version == 0
     evaluation = cluster.state.evals[EvalID("e1")]
-    assert (evaluation.create_index, evaluation.job_modify_index) == (2, 1)
+    assert (evaluation.create_index, evaluation.job_modify_index) == (2, 0)
 
 
 def test_a_job_with_a_scaling_block_is_never_the_same() -> None:

@@ -39,7 +39,8 @@ def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
         if found != entry.enforce_index:
             return JobOutcome(job=old, conflict=True)
     if old is not None and not entry.is_new_version and same_spec(old, entry.job):
-        _store_evals(state, index, entry.evals, old)
+        # Of no index in particular, since nothing changed; as in Nomad.
+        _store_evals(state, index, entry.evals, old, as_of=0)
         return JobOutcome(job=old, is_changed=False)
     job = replace(
         entry.job,
@@ -59,7 +60,7 @@ def register_job(state: State, index: int, entry: RegisterJob) -> JobOutcome:
     state.submissions.keep_only(key, {kept.version for kept in state.jobs.versions[key]}, index)
     if entry.scaling is not None:
         add_scaling_event(state, index, key, entry.scaling.group, entry.scaling.event)
-    _store_evals(state, index, entry.evals, job)
+    _store_evals(state, index, entry.evals, job, as_of=index)
     return JobOutcome(job=state.jobs[key])
 
 
@@ -71,7 +72,7 @@ def deregister_job(state: State, index: int, entry: DeregisterJob) -> JobOutcome
         return JobOutcome(job=None)
     if entry.purge:
         _purge(state, index, old)
-        _store_evals(state, index, entry.evals, None)
+        _store_evals(state, index, entry.evals, None, as_of=index)
         return JobOutcome(job=old)
     groups = tuple(
         replace(group, scaling=replace(group.scaling, enabled=False)) if group.scaling is not None else group
@@ -88,7 +89,7 @@ def deregister_job(state: State, index: int, entry: DeregisterJob) -> JobOutcome
         submit_time=entry.at,
     )
     _store_job(state, index, job, old, versions_kept=entry.versions_kept)
-    _store_evals(state, index, entry.evals, job)
+    _store_evals(state, index, entry.evals, job, as_of=index)
     return JobOutcome(job=state.jobs[key])
 
 
@@ -110,11 +111,11 @@ def _store_job(state: State, index: int, job: Job, old: Job | None, *, versions_
     move_child(state, job, old.status if old is not None else "", status, index)
 
 
-def _store_evals(state: State, index: int, evals: tuple[Evaluation, ...], job: Job | None) -> None:
+def _store_evals(
+    state: State, index: int, evals: tuple[Evaluation, ...], job: Job | None, *, as_of: int
+) -> None:
     for evaluation in evals:
-        # An unchanged registration is evaluated as of the stored job's own index.
-        at = job.job_modify_index if job is not None else index
-        store_eval(state, index, replace(evaluation, job_modify_index=at))
+        store_eval(state, index, replace(evaluation, job_modify_index=as_of))
     if evals and job is not None:
         refresh_status(state, job.key, index)
 
