@@ -210,3 +210,34 @@ def test_the_command_line_makes_lists_and_deletes_volumes(
     assert "by-hand" in run("status", "-type=host")
     run("delete", "-type=host", volume["ID"])
     assert server.call("GET", "/v1/volumes?type=host").json == []
+
+
+def test_a_sticky_volume_is_claimed_until_the_claim_is_deleted(cluster: tuple[RealAgent, str]) -> None:
+    server, node_id = cluster
+    wanted = {"Name": "kept", "PluginID": "mkdir", "NodeID": node_id}
+    volume = server.call("PUT", "/v1/volume/host/create", {"Volume": wanted}).json["Volume"]
+    server.wait_for(f"/v1/volume/host/{volume['ID']}", lambda body: body["State"] == "ready")
+    task = {"Name": "t", "Driver": "exec", "Config": {"command": "true"}}
+    volumes = {"v": {"Type": "host", "Source": "kept", "Sticky": True}}
+    group = {"Name": "g", "Tasks": [task], "Volumes": volumes}
+    job = {"ID": "claims", "Type": "batch", "Datacenters": ["dc1"], "TaskGroups": [group]}
+    assert server.call("PUT", "/v1/jobs", {"Job": job}).status == 200
+
+    [claim] = server.wait_for("/v1/volumes/claims?job_id=claims", lambda claims: claims)
+    [alloc] = server.call("GET", "/v1/job/claims/allocations").json
+    indexes = {name: claim.pop(name) for name in ("CreateIndex", "ModifyIndex")}
+    assert indexes["CreateIndex"] == indexes["ModifyIndex"] > 0
+    claim_id = claim.pop("ID")
+    assert claim == {
+        "Namespace": "default",
+        "JobID": "claims",
+        "TaskGroupName": "g",
+        "AllocID": alloc["ID"],
+        "VolumeID": volume["ID"],
+        "VolumeName": "kept",
+    }
+    assert server.call("GET", "/v1/volumes/claims?volume_name=other").json == []
+    assert server.call("DELETE", f"/v1/volumes/claim/{claim_id}").status == 200
+    assert server.call("GET", "/v1/volumes/claims").json == []
+    gone = server.call("DELETE", f"/v1/volumes/claim/{claim_id}")
+    assert (gone.status, gone.text) == (500, "task group volume claim does not exist")

@@ -17,6 +17,7 @@ import msgspec
 
 from tests.state.acl_history import acl_history
 from tests.state.builders import Cluster
+from tests.state.claim_history import claim_history
 from tests.state.comparing import described
 from tests.state.entry_maker import EntryMaker, RandomChoices
 from tests.state.simple_history import simple_history
@@ -52,6 +53,7 @@ HISTORIES: dict[str, Callable[[], Cluster]] = {
     "log-v2": history,
     "log-v1-simple": simple_history,
     "log-v1-volumes": volume_history,
+    "log-v1-claims": claim_history,
 }
 
 

@@ -67,7 +67,7 @@ from yurt.model.times import MINUTE_NS, time_text
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state import entries
 from yurt.state.quota_entries import DeleteQuota, UpsertQuota
-from yurt.state.volume_entries import DeleteHostVolume, UpsertHostVolume
+from yurt.state.volume_entries import DeleteHostVolume, DeleteVolumeClaim, UpsertHostVolume
 
 _T = TypeVar("_T")
 
@@ -164,6 +164,7 @@ class EntryMaker:
             self.delete_quota,
             self.upsert_host_volume,
             self.delete_host_volume,
+            self.delete_volume_claim,
             *self._simple.makers,
         )
 
@@ -424,6 +425,10 @@ class EntryMaker:
 
     def delete_host_volume(self) -> DeleteHostVolume:
         return DeleteHostVolume(at=self._now, volume_id=self.choices.pick(("v1", "v2")))
+
+    def delete_volume_claim(self) -> DeleteVolumeClaim:
+        known = tuple(claim.id for claim in self.cluster.state.volume_claims)
+        return DeleteVolumeClaim(at=self._now, claim_id=self.choices.pick((*known, "nobody's")))
 
     def delete_quota(self) -> DeleteQuota:
         return DeleteQuota(at=self._now, name=self.choices.pick(("small", "large")))

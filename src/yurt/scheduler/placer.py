@@ -15,7 +15,6 @@ from yurt.model.job import Job
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.scheduler.assign.group import Given
 from yurt.scheduler.configuration import effective_configuration
-from yurt.scheduler.feasible import volumes
 from yurt.scheduler.metrics import encode_metric
 from yurt.scheduler.preempt import find_victims, may_preempt, preemption_score
 from yurt.scheduler.rank.pick_many import pick_many
@@ -94,7 +93,7 @@ class Placer:
         wishes = self.selection.wishes(None)
         metrics = encode_metric(self.selection.metric(self.selection.ranking.finals(wishes), wishes))
         placed: list[Placed] = []
-        if volumes.volumes_per_alloc(self._group) or not self.selection.assigner.suits_bulk(
+        if self.selection.chooses_volumes or not self.selection.assigner.suits_bulk(
             self.selection.slots, len(requests)
         ):
             for request in requests:

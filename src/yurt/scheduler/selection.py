@@ -21,6 +21,7 @@ from yurt.scheduler.assign.group import Assigner, Given
 from yurt.scheduler.feasible import volumes
 from yurt.scheduler.feasible.distinct import HOSTS_LABEL, DistinctHosts, DistinctProperty, distinct_properties
 from yurt.scheduler.feasible.group import NO_CLASSES, Feasibility, feasibility
+from yurt.scheduler.feasible.volume_claims import has_sticky_volumes, nodes_with_claims
 from yurt.scheduler.metrics import Tally, alloc_metric
 from yurt.scheduler.rank.algorithms import algorithm_for
 from yurt.scheduler.rank.candidates import Field, Floats
@@ -92,6 +93,8 @@ class Selection:
         self._refuse_without_devices()
         self._device_scores: Floats | None = self._score_devices()
         self._stale: set[int] = set()
+        # Positions that have the volumes of the last request; None if all have.
+        self._within: NDArray[np.bool_] | None = None
 
     @property
     def slots(self) -> NDArray[np.intp]:
@@ -173,10 +176,14 @@ class Selection:
 
     def nodes_for(self, request: PlaceRequest) -> NDArray[np.bool_] | None:
         """Mask of the positions that have the request's own volumes; None if all may be used."""
-        if not volumes.volumes_per_alloc(self._group):
-            return None
-        mask = volumes.nodes_with_volumes(self._view.columns, self._group, request.name_index)
-        return None if mask is None else np.asarray(mask[self.slots])
+        mask: NDArray[np.bool_] | None = None
+        if volumes.volumes_per_alloc(self._group):
+            mask = volumes.nodes_with_volumes(self._view.columns, self._group, request.name_index)
+        if has_sticky_volumes(self._group):
+            claimed = nodes_with_claims(self._view, self._job, self._group)
+            mask = claimed if mask is None else mask if claimed is None else mask & claimed
+        self._within = None if mask is None else np.asarray(mask[self.slots])
+        return self._within
 
     def preferred(self, request: PlaceRequest) -> int | None:
         """Where the node is that a request should be tried on first."""
@@ -210,8 +217,13 @@ class Selection:
             and not self.hosts.is_asked
             and not self.properties
             and not self.spreads
-            and not volumes.volumes_per_alloc(self._group)
+            and not self.chooses_volumes
         )
+
+    @property
+    def chooses_volumes(self) -> bool:
+        """Whether instances of the group may need different volumes."""
+        return volumes.volumes_per_alloc(self._group) or has_sticky_volumes(self._group)
 
     def pick_few(self, instances: int) -> list[tuple[Pick, AllocMetric]]:
         """Nodes for some of a few instances, at least one unless there is no room; for a simple selection."""
@@ -272,6 +284,10 @@ class Selection:
             for code in np.unique(one.column.codes[field.slots[closed]]).tolist():
                 here = field.slots[closed & (one.column.codes[field.slots] == code)]
                 self._count_filtered(tally, one.label(code), here)
+            turned_away |= closed
+        if self._within is not None:
+            closed = ~self._within & ~turned_away
+            self._count_filtered(tally, volumes.LABEL, field.slots[closed])
             turned_away |= closed
         full = np.flatnonzero(~self.ranking.fits & ~turned_away)
         if len(full):

@@ -12,6 +12,7 @@ from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.wire import JobID
 from yurt.state.apply_evals import store_eval
 from yurt.state.apply_job_versions import add_scaling_event
+from yurt.state.apply_volume_claims import drop_claims
 from yurt.state.entries import DeregisterJob, RecordPeriodicLaunch, RegisterJob
 from yurt.state.job_status import derive_status, ensure_summary, move_child, refresh_status
 from yurt.state.state import State
@@ -136,6 +137,7 @@ def _purge(state: State, index: int, job: Job) -> None:
     state.scaling_policies.drop_job(key, index)
     state.scaling_events.delete(key, index)
     state.submissions.keep_only(key, set(), index)
+    drop_claims(state, index, job=key)
     state.jobs.delete(key, index)
     if job.status in (JOB_PENDING, JOB_RUNNING):
         move_child(state, job, job.status, JOB_DEAD, index)

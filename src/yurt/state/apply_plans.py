@@ -24,6 +24,7 @@ from yurt.model.job import Job, JobKey
 from yurt.model.plan import JobRef, Placements, Preemption, StopAllocs, UpdateAlloc
 from yurt.model.wire import AllocID, Nanoseconds
 from yurt.state.apply_evals import store_eval
+from yurt.state.apply_volume_claims import claim_volumes
 from yurt.state.deployment_counts import count_change, count_new
 from yurt.state.entries import CommitPlan
 from yurt.state.job_status import count_move, count_placed, refresh_status
@@ -171,6 +172,7 @@ def _after_placing(
 ) -> None:
     if not fresh:
         return
+    claim_volumes(state, index, job, placements.task_group, fresh)
     count_placed(state, job, placements.task_group, len(fresh), index)
     count_new(state, fresh, index=index, at=at)
 

@@ -6,13 +6,17 @@ from msgspec.structs import replace
 
 from yurt.model.host_volume import VOLUME_PENDING, VOLUME_READY, DynamicVolume
 from yurt.model.node import Node
+from yurt.state.apply_volume_claims import drop_claims
 from yurt.state.state import State
-from yurt.state.volume_entries import DeleteHostVolume, VolumeEntry
+from yurt.state.volume_entries import DeleteHostVolume, DeleteVolumeClaim, VolumeEntry
 
 
 def apply_volume_entry(state: State, index: int, entry: VolumeEntry) -> bool:
     """Apply one such entry; see `yurt.state.apply`. False if nothing came of it."""
+    if isinstance(entry, DeleteVolumeClaim):
+        return state.volume_claims.delete(entry.claim_id, index) is not None
     if isinstance(entry, DeleteHostVolume):
+        drop_claims(state, index, volume_id=entry.volume_id)
         return state.host_volumes.delete(entry.volume_id, index) is not None
     volume = entry.volume
     old = state.host_volumes.get(volume.id)

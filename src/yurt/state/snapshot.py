@@ -37,6 +37,7 @@ from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.service_registration import ServiceRegistration
 from yurt.model.simple.templates import JobTemplate
 from yurt.model.variable import Variable
+from yurt.model.volume_claim import VolumeClaim
 from yurt.model.wire import AllocID, DeploymentID, EvalID, NodeID
 from yurt.state.acl_snapshot import acl_readers, acl_tables
 from yurt.state.state import AUTOPILOT_CONFIGURATION_KEY, SCHEDULER_CONFIGURATION_KEY, State
@@ -161,6 +162,7 @@ def dump(state: State) -> Iterator[bytes]:
         ("variables", state.variables.rows()),
         ("quotas", state.quotas.rows()),
         ("host-volumes", state.host_volumes.rows()),
+        ("volume-claims", state.volume_claims.rows()),
     ]
     jobs = [(job, state.jobs.versions[job.key]) for job in state.jobs]
     allocs = state.allocs.rows()
@@ -280,6 +282,7 @@ class _Loader:
             "variables": (_rows_of(Variable), self._variables),
             "quotas": (_rows_of(QuotaSpec), self._quotas),
             "host-volumes": (_rows_of(DynamicVolume), self._host_volumes),
+            "volume-claims": (_rows_of(VolumeClaim), self._volume_claims),
             "shared-jobs": (_rows_of(Job), self._jobs.extend),
             "shared-resources": (_rows_of(AllocatedResources), self._resources.extend),
             "shared-metrics": (_rows_of(bytes), self._metrics.extend),
@@ -371,6 +374,10 @@ class _Loader:
         for row in rows:
             self._state.host_volumes.put(row.id, row, row.modify_index)
 
+    def _volume_claims(self, rows: list[VolumeClaim]) -> None:
+        for row in rows:
+            self._state.volume_claims.put(row.id, row, row.modify_index)
+
     def _job_rows(self, rows: list[_JobRow]) -> None:
         for row in rows:
             current = self._jobs[row.current]
@@ -450,4 +457,5 @@ def _tables(state: State) -> tuple[Any, ...]:
         state.variables,
         state.quotas,
         state.host_volumes,
+        state.volume_claims,
     )

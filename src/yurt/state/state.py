@@ -15,6 +15,7 @@ from yurt.model.periodic_launch import PeriodicLaunch
 from yurt.model.quota import QuotaSpec
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.simple.templates import JobTemplate, TemplateID
+from yurt.model.volume_claim import VolumeClaim
 from yurt.model.wire import ALL_NODE_POOL, DEFAULT_NAMESPACE, DEFAULT_NODE_POOL, NodeID
 from yurt.state.acl import Acl
 from yurt.state.allocs import Allocs
@@ -79,6 +80,7 @@ class State:
         self.variables = Variables(self.watches)
         self.quotas: Table[str, QuotaSpec] = Table("quotas", self.watches)
         self.host_volumes: Table[str, DynamicVolume] = Table("host-volumes", self.watches)
+        self.volume_claims: Table[str, VolumeClaim] = Table("volume-claims", self.watches)
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()

@@ -20,5 +20,11 @@ class DeleteHostVolume(EntryBase, frozen=True, kw_only=True):
     volume_id: str
 
 
-VolumeEntry: TypeAlias = UpsertHostVolume | DeleteHostVolume
+class DeleteVolumeClaim(EntryBase, frozen=True, kw_only=True):
+    """A group's claim on a volume is forgotten; the volume stays."""
+
+    claim_id: str
+
+
+VolumeEntry: TypeAlias = UpsertHostVolume | DeleteHostVolume | DeleteVolumeClaim
 """What becomes of volumes made at run time."""

@@ -20,12 +20,15 @@ from tests.scheduler.placement.builders import (
     some_resources,
 )
 from yurt.model.alloc_metric import AllocMetric
+from yurt.model.host_volume import DynamicVolume
 from yurt.model.job import SYSTEM, Job
 from yurt.model.node import HostVolume, Node
 from yurt.model.placement_rules import Spread, SpreadTarget
 from yurt.model.resources import NetworkResource, Port, Resources
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.model.volume import VolumeRequest
+from yurt.model.volume_claim import VolumeClaim
+from yurt.model.wire import AllocID, NodeID
 from yurt.scheduler import place_system, placer
 from yurt.scheduler.place import place_group
 from yurt.scheduler.requests import PlacedGroup, PlaceRequest
@@ -255,3 +258,59 @@ def test_a_spread_pick_without_ports_does_not_decide_the_next_one(
     result = place(a_state(nodes), job, requests(2), seed=seed)
 
     assert [placed.node_id for placed in result.placed] == ["node-3", "node-1"]
+
+
+# --- claimed volumes ----------------------------------------------------------------------------------------
+
+
+def claiming(*nodes: int) -> State:
+    """Two nodes with a volume each, of which the job has claimed those of `nodes`."""
+    state = a_state(
+        [
+            replace(a_node(number), host_volumes={"data": HostVolume(name="data", id=f"v{number}")})
+            for number in range(2)
+        ]
+    )
+    for number in range(2):
+        volume = DynamicVolume(id=f"v{number}", name="data", node_id=NodeID(f"node-{number}"))
+        state.host_volumes.put(volume.id, volume, 1)
+    for number in nodes:
+        claim = VolumeClaim(
+            id=f"c{number}",
+            job_id=STICKY.id,
+            task_group_name="g",
+            alloc_id=AllocID("gone"),
+            volume_id=f"v{number}",
+            volume_name="data",
+        )
+        state.volume_claims.put(claim.id, claim, 1)
+    return state
+
+
+STICKY = a_job(
+    replace(a_group(), volumes={"v": VolumeRequest(name="v", type="host", source="data", sticky=True)})
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_group_goes_back_to_the_volume_it_has_claimed(seed: int) -> None:
+    placed = place(claiming(1), STICKY, requests(1), seed=seed).placed
+    assert [one.node_id for one in placed] == ["node-1"]
+
+
+def test_each_claim_is_met_before_another_volume_is_claimed() -> None:
+    placed = place(claiming(1), STICKY, requests(3)).placed
+    assert placed[0].node_id == "node-1"
+    assert len(placed) == 3
+
+    both = place(claiming(0, 1), STICKY, requests(2)).placed
+    assert {one.node_id for one in both} == {"node-0", "node-1"}
+
+
+def test_a_group_waits_for_the_volume_it_has_claimed() -> None:
+    state = claiming(1)
+    state.host_volumes.put("v1", replace(state.host_volumes["v1"], node_id=NodeID("away")), 2)
+    result = place(state, STICKY, requests(1))
+    assert result.placed == ()
+    assert result.failure is not None
+    assert result.failure.constraint_filtered == {"missing compatible host volumes": 2}

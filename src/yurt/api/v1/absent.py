@@ -71,7 +71,6 @@ class AbsentHandlers:
 
     def _volume_routes(self) -> tuple[Route, ...]:
         csi_write = needs.All((needs.namespace("csi-write-volume"), needs.plugin("read")))
-        host_delete = needs.namespace("host-volume-delete")
         routes: tuple[tuple[str, dict[str, tuple[Handler, Need]], str], ...] = (
             (
                 "/v1/volumes",
@@ -83,16 +82,6 @@ class AbsentHandlers:
                     **dict.fromkeys(WRITE, (self.no_volumes, csi_write)),
                 },
                 "List volumes",
-            ),
-            (
-                "/v1/volumes/claims",
-                dict.fromkeys(ANY_METHOD, (self.claims, needs.listed("host-volume-read"))),
-                "List claims of volumes",
-            ),
-            (
-                "/v1/volumes/claim/{claim_id}",
-                {"DELETE": (self.no_claim, host_delete)},
-                "Refuse to delete a claim",
             ),
             (
                 "/v1/volumes/external",
@@ -174,10 +163,6 @@ class AbsentHandlers:
             return await self._host_volumes.list(call)
         return Answer(body=[], index=0, is_read=True)
 
-    async def claims(self, _call: Call) -> Answer:
-        """/v1/volumes/claims."""
-        return Answer(body=[], index=1, is_read=True)
-
     async def plugins(self, call: Call) -> Answer:
         """GET /v1/plugins."""
         kind = call.query.get("type", "")
@@ -209,10 +194,6 @@ class AbsentHandlers:
         if not call.query.get("node"):
             raise HttpError(400, "detach requires node ID")
         raise HttpError(500, f"volume not found: {call.path['volume_id']}")
-
-    async def no_claim(self, _call: Call) -> Answer:
-        """DELETE /v1/volumes/claim/<id>."""
-        raise HttpError(500, "task group volume claim does not exist")
 
     async def no_plugin(self, _call: Call) -> Answer:
         """What a plugin would have to answer."""

@@ -47,6 +47,7 @@ from yurt.api.v1.system import SystemHandlers
 from yurt.api.v1.tunnels import TunnelHandlers
 from yurt.api.v1.ui import UiHandlers
 from yurt.api.v1.variables import VariableHandlers
+from yurt.api.v1.volume_claims import VolumeClaimHandlers
 
 
 def v1_routes(deps: Deps) -> RouteTable:
@@ -95,6 +96,7 @@ def v1_routes(deps: Deps) -> RouteTable:
         *AclLoginHandlers(deps).routes(),
         *NodeIntroductionHandlers(deps).routes(),
         *volumes.routes(),
+        *VolumeClaimHandlers(deps).routes(),
         *AbsentHandlers(deps, volumes).routes(),
         *UiHandlers().routes(),
         *openapi.routes(),

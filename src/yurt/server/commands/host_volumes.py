@@ -15,7 +15,7 @@ from yurt.scheduler.feasible.constraints import holds_on
 from yurt.scheduler.feasible.volumes import HOST_VOLUME, volume_source
 from yurt.server.context import ServerContext
 from yurt.state.state import State
-from yurt.state.volume_entries import DeleteHostVolume, UpsertHostVolume
+from yurt.state.volume_entries import DeleteHostVolume, DeleteVolumeClaim, UpsertHostVolume
 
 
 class VolumeRefused(YurtError):
@@ -69,6 +69,14 @@ class HostVolumeCommands:
     async def delete(self, volume_id: str) -> int:
         """Forget a volume; returns the index."""
         entry = DeleteHostVolume(at=self._context.clock.now_ns(), volume_id=volume_id)
+        return (await self._context.committer.propose(entry)).index
+
+    async def delete_claim(self, claim_id: str, namespace: str) -> int:
+        """Forget a group's claim on a volume; returns the index. Raises VolumeRefused."""
+        claim = self._context.state.volume_claims.get(claim_id)
+        if claim is None or claim.namespace != namespace:
+            raise VolumeRefused("task group volume claim does not exist")
+        entry = DeleteVolumeClaim(at=self._context.clock.now_ns(), claim_id=claim_id)
         return (await self._context.committer.propose(entry)).index
 
     def _check(self, volume: DynamicVolume) -> None:
