@@ -266,3 +266,38 @@ def test_inspect(yurt: CommandLine) -> None:
     for inspection in transcript.steps:
         if inspection.command.startswith("yurt job inspect"):
             same(yurt, inspection)
+
+
+SMALL = 'job "small" {\n group "g" {\n  task "t" {\n   driver = "raw_exec"\n  }\n }\n}\n'
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "::nonsense"])
+def test_without_a_usable_server_a_job_is_validated_here(
+    yurt: CommandLine, working_directory: Path, address: str
+) -> None:
+    (working_directory / "small.nomad.hcl").write_text(SMALL)
+    result = yurt(f"yurt job validate -address {address} small.nomad.hcl")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.startswith("Driver configuration not validated")
+    assert result.stdout.endswith("Job validation successful\n")
+
+
+def test_a_job_file_is_fetched_from_an_address(yurt: CommandLine) -> None:
+    yurt.server.on("GET", "/small.nomad.hcl", Reply(SMALL.encode()))
+    result = yurt(f"yurt job run -output {yurt.server.address}/small.nomad.hcl")
+    assert json.loads(result.stdout)["Job"]["ID"] == "small"
+
+
+@pytest.mark.parametrize(
+    ("url", "cause"),
+    [
+        ("http://127.0.0.1:1/x.nomad.hcl", "connection refused"),
+        ("ADDRESS/missing.nomad.hcl", "bad response code: 404"),
+    ],
+)
+def test_a_job_file_that_cannot_be_fetched_names_the_cause(yurt: CommandLine, url: str, cause: str) -> None:
+    yurt.server.on("GET", "/missing.nomad.hcl", Reply(b"no", 404))
+    url = url.replace("ADDRESS", yurt.server.address)
+    result = yurt(f"yurt job validate {url}")
+    assert result.exit_code == 1
+    assert result.stderr == f'Error getting job struct: Error getting jobfile from "{url}": {cause}\n'

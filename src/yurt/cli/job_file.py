@@ -92,13 +92,23 @@ def _fetch(url: str) -> str:
     try:
         with urllib.request.urlopen(url, timeout=FETCH_TIMEOUT_S) as answer:  # noqa: S310 # the scheme is checked
             body: bytes = answer.read(JOB_FILE_BYTES_MAX + 1)
-    except (urllib.error.URLError, OSError) as error:
-        raise CommandError(f'Error getting jobfile from "{url}": {error}') from error
+    except OSError as error:
+        raise CommandError(f'Error getting jobfile from "{url}": {_cause(error)}') from error
     if len(body) > JOB_FILE_BYTES_MAX:
         raise CommandError(
             f'Error getting jobfile from "{url}": it is larger than {JOB_FILE_BYTES_MAX} bytes'
         )
     return body.decode(errors="replace")
+
+
+def _cause(error: OSError) -> str:
+    """Why a file could not be fetched, without the library's wrapping."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"bad response code: {error.code}"
+    reason = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(reason, OSError) and reason.strerror:
+        return reason.strerror.lower()
+    return str(reason)
 
 
 def _load_json(text: str) -> LoadedJob:

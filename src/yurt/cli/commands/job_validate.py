@@ -11,6 +11,7 @@ from yurt.cli.job_warnings import show_warnings
 from yurt.cli.local_validation import validate_locally
 from yurt.cli.options import Flag
 from yurt.sdk import ServerUnreachable, jobs
+from yurt.sdk.errors import BadSettings
 from yurt.sdk.types.jobs import Validated
 
 
@@ -47,7 +48,7 @@ def _validate(session: Session, loaded: LoadedJob) -> Validated:
     with failing_as("Error validating job"):
         try:
             return jobs.validate(loaded.client(session.client), loaded.job).value
-        except ServerUnreachable:
+        except (ServerUnreachable, BadSettings):
             return validate_locally(loaded.job)
 
 
