@@ -179,6 +179,7 @@ def _alloc(alloc: Allocation, *, names: bool) -> str:
 def _recorded_eval(one: Recording) -> str:
     annotations = one.get("PlanAnnotations")
     desired = annotations["DesiredTGUpdates"] if annotations is not None else None
+    displaced = (annotations.get("PreemptedAllocs") or ()) if annotations is not None else ()
     return _text(
         _job_id(one["JobID"]),
         one["Type"],
@@ -194,12 +195,14 @@ def _recorded_eval(one: Recording) -> str:
         bool(one.get("PreviousEval")),
         bool(one.get("BlockedEval")),
         sorted(one.get("FailedTGAllocs") or ()),
+        sorted((alloc["JobID"], alloc["DesiredStatus"], alloc["ClientStatus"]) for alloc in displaced),
     )
 
 
 def _eval(one: Evaluation) -> str:
     annotations = one.plan_annotations
     desired = (annotations.desired_tg_updates or {}) if annotations is not None else {}
+    displaced = (annotations.preempted_allocs or ()) if annotations is not None else ()
     return _text(
         _job_id(one.job_id),
         one.type,
@@ -215,6 +218,7 @@ def _eval(one: Evaluation) -> str:
         bool(one.previous_eval),
         bool(one.blocked_eval),
         sorted(one.failed_tg_allocs or ()),
+        sorted((alloc.job_id, alloc.desired_status, alloc.client_status) for alloc in displaced),
     )
 
 

@@ -12,7 +12,7 @@ from yurt.model.deployment import Deployment
 from yurt.model.evaluation import EVAL_BLOCKED, Evaluation
 from yurt.model.job import BATCH, Job, JobKey
 from yurt.model.plan import Plan, PlanChanges, UpdateAlloc
-from yurt.model.plan_annotations import DesiredUpdates, PlanAnnotations
+from yurt.model.plan_annotations import DesiredUpdates, PlanAnnotations, PreemptedAlloc
 from yurt.model.wire import DeploymentID, Nanoseconds
 from yurt.scheduler.attempt import Attempt
 from yurt.scheduler.ids import new_id
@@ -95,7 +95,8 @@ def attempt(
     )
     summary = state.job_summaries.get(key)
     waiting = [name for name, row in summary.summary.items() if row.queued] if summary is not None else ()
-    done = _Pass(job, latest, changes, placer, plan_changes, waiting)
+    annotations = _annotations(view, evaluation.namespace, changes, placer)
+    done = _Pass(job, latest, changes, placer, plan_changes, waiting=waiting, annotations=annotations)
     return _end(view, evaluation, done, now=now, new_id=make_id)
 
 
@@ -109,7 +110,9 @@ class _Pass:
         changes: Changes,
         placer: GroupPlacer,
         plan_changes: PlanChanges,
+        *,
         waiting: Collection[str],
+        annotations: PlanAnnotations,
     ) -> None:
         self.job = job
         self._waiting = waiting
@@ -118,7 +121,7 @@ class _Pass:
         self.plan_changes = plan_changes
         deployment = changes.current_deployment or latest
         self.deployment_id = deployment.id if deployment is not None else DeploymentID("")
-        self.annotations = _annotations(changes, placer)
+        self.annotations = annotations
 
     @property
     def queued(self) -> dict[str, int] | None:
@@ -139,13 +142,18 @@ class _Pass:
         return queued
 
 
-def _annotations(changes: Changes, placer: GroupPlacer) -> PlanAnnotations:
-    """What the plan changes, by group."""
+def _annotations(view: View, namespace: str, changes: Changes, placer: GroupPlacer) -> PlanAnnotations:
+    """What the plan changes, by group, and whom it displaces in its own namespace."""
     desired: dict[str, DesiredUpdates] = dict(changes.desired)
     for name, displaced in placer.preempted_of.items():
         if displaced:
             desired[name] = replace(desired[name], preemptions=displaced)
-    return PlanAnnotations(desired_tg_updates=desired)
+    victims = (view.state.allocs.get(one.id) for one in placer.preemptions)
+    # Whoever may read the evaluation need not be allowed to read what runs in other namespaces.
+    preempted = tuple(
+        PreemptedAlloc.of(alloc) for alloc in victims if alloc is not None and alloc.namespace == namespace
+    )
+    return PlanAnnotations(desired_tg_updates=desired, preempted_allocs=preempted or None)
 
 
 def _place_all(view: View, job: Job, changes: Changes, placer: GroupPlacer) -> None:
