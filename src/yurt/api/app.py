@@ -183,7 +183,10 @@ class HttpApp:
                 return await handler(call)
             return await self._controlled(self.table.authority, route, call, handler)
         except YurtError as error:
-            return self.failure(self.status(error), str(error))
+            answer = self.failure(self.status(error), str(error))
+            if isinstance(error, HttpError):
+                answer.index = error.index
+            return answer
         except Exception:
             logger.exception("request.failed", method=call.method, path=call.url_path)
             return self.failure(500, INTERNAL_ERROR)

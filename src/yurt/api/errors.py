@@ -8,12 +8,16 @@ from yurt.model.decode import BadRequestBody
 
 
 class HttpError(YurtError):
-    """An answer that is not a success. The text is what clients compare against."""
+    """An answer that is not a success. The text is what clients compare against.
 
-    def __init__(self, status: int, text: str) -> None:
+    Few of them say as of which index they hold.
+    """
+
+    def __init__(self, status: int, text: str, *, index: int | None = None) -> None:
         super().__init__(text)
         self.status = status
         self.text = text
+        self.index = index
 
 
 # Everything that is not listed is a 500 with its text, as in Nomad.

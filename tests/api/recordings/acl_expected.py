@@ -4,23 +4,12 @@ from __future__ import annotations
 
 _FIRST = "permission is asked for before anything else, so that nobody learns from other errors"
 _JOIN = "servers are joined only by those who may, where Nomad warns and joins"
-_NO_INDEX = "a refused write of a variable says nothing about an index"
 
 _WHO = ("reader", "rich", "anonymous")
 
 # Differences that are meant, as scenario and the beginning of the difference, with the reason. They are
 # also listed in docs/compatibility.md.
 ACL_DIFFERENCES: dict[tuple[str, str], str] = {
-    **{
-        ("acl_permissions_reader", f"{who} {method} /v1/var/app/x: header X-Nomad-Index"): _NO_INDEX
-        for who in _WHO
-        for method in ("PUT", "DELETE")
-    },
-    **{
-        ("acl_permissions_reader", f"{who} {step}: header X-Nomad-Index"): _NO_INDEX
-        for who in ("reader", "anonymous")
-        for step in ("PUT /v1/var/own/x", "PUT /v1/var/own/x?cas=1", "DELETE /v1/var/own/x")
-    },
     ("acl_permissions_reader", "rich POST /v1/search: body.Matches.vars: recorded 2 items, got 1"): (
         "a search shows only variables that the caller may list"
     ),

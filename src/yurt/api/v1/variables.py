@@ -228,7 +228,11 @@ class VariableHandlers:
 def _may(capability: str) -> needs.Checked:
     async def check(call: Call) -> bool:
         key = await _target(call)
-        return call.permissions.allows_variable(key.namespace, key.path, capability)
+        is_allowed = call.permissions.allows_variable(key.namespace, key.path, capability)
+        if not is_allowed and call.method != "GET":
+            # As all refused writes of variables, this one names an index.
+            raise HttpError(*needs.PERMISSION_DENIED, index=0)
+        return is_allowed
 
     return needs.Checked(told=f"{capability} for the variable's path", check=check)
 
