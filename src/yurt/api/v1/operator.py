@@ -34,6 +34,7 @@ from yurt.api.v1.operator_views import (
 )
 from yurt.model.autopilot import AutopilotConfiguration
 from yurt.model.decode import BadRequestBody
+from yurt.model.durations import duration_text, parse_duration
 from yurt.model.go_types import Uint64
 from yurt.model.scheduler_configuration import PreemptionConfig, SchedulerConfiguration
 from yurt.model.times import SECOND_NS, time_text
@@ -220,6 +221,8 @@ class OperatorHandlers:
         except BadRequestBody as error:
             raise HttpError(400, f"Error parsing autopilot config: {error}") from None
         given = {name: getattr(form, name) for name in AutopilotForm.__struct_fields__}
+        for name in ("last_contact_threshold", "server_stabilization_time"):
+            given[name] = _duration(given[name])
         done = await self._deps.commands.operator.set_autopilot_configuration(
             replace(AutopilotConfiguration(), **given), check_index=_check_index(call)
         )
@@ -330,6 +333,14 @@ class OperatorHandlers:
         finally:
             path.unlink(missing_ok=True)
         return empty_answer(self._deps.state.index)
+
+
+def _duration(text: str) -> str:
+    """A duration in its usual form; an empty text is none at all."""
+    try:
+        return duration_text(parse_duration(text or "0"))
+    except ValueError:
+        raise HttpError(400, f'Error parsing autopilot config: time: invalid duration "{text}"') from None
 
 
 def _check_index(call: Call) -> int | None:
