@@ -25,12 +25,14 @@ class CgroupTree(msgspec.Struct, frozen=True, kw_only=True):
     """The machine's control groups, as far as this agent may use them.
 
     `controllers` are those with limits to write: of version 1 each has a tree of its own below `mount`.
+    `home` are the groups that this agent is in, by controller; of version 2 there is one, for "".
     """
 
     version: int
     mount: str
     parent: str
     controllers: tuple[str, ...]
+    home: dict[str, str] = {}
     has_swappiness: bool = False
     all_cpus: str = ""
     all_memory_nodes: str = ""
@@ -62,6 +64,7 @@ def _prepare_v1(mount: Path, parent: str) -> CgroupTree | None:
         mount=str(mount),
         parent=parent,
         controllers=controllers,
+        home=_home(mount),
         has_swappiness=(mount / "memory/memory.swappiness").exists(),
         all_cpus=_text(mount / "cpuset/cpuset.cpus"),
         all_memory_nodes=_text(mount / "cpuset/cpuset.mems"),
@@ -80,7 +83,17 @@ def _prepare_v2(mount: Path, parent: str) -> CgroupTree | None:
     ):
         path.mkdir(exist_ok=True)
         (path / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
-    return CgroupTree(version=2, mount=str(mount), parent=parent, controllers=controllers)
+    return CgroupTree(version=2, mount=str(mount), parent=parent, controllers=controllers, home=_home(mount))
+
+
+def _home(mount: Path) -> dict[str, str]:
+    """The groups of this process, by controller."""
+    home = {}
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.split(":", 2)
+        for controller in controllers.split(","):
+            home[controller] = f"{mount}/{controller}{path}" if controller else f"{mount}{path}"
+    return home
 
 
 def _text(path: Path) -> str:
@@ -116,7 +129,8 @@ def _plan_v1(tree: CgroupTree, name: str, resources: TaskResources) -> Cgroups:
             writes += [(f"{path}/cpuset.cpus", cpus), (f"{path}/cpuset.mems", tree.all_memory_nodes)]
     oom_counter = f"{groups['memory']}/memory.oom_control" if "memory" in groups else ""
     own = tuple(groups.values())
-    return Cgroups(make=own, write=tuple(writes), join=own, oom_counter=oom_counter)
+    home = tuple(tree.home[name] for name in groups if name in tree.home)
+    return Cgroups(make=own, write=tuple(writes), join=own, home=home, oom_counter=oom_counter)
 
 
 def _memory_v1(group: str, resources: TaskResources, *, has_swappiness: bool) -> list[tuple[str, str]]:
@@ -144,7 +158,13 @@ def _plan_v2(tree: CgroupTree, name: str, resources: TaskResources) -> Cgroups:
         writes.append((f"{group}/cpu.weight", str(cpu_weight(resources.cpu_shares))))
     if "cpuset" in tree.controllers and resources.cores:
         writes.append((f"{group}/cpuset.cpus", _cores(resources)))
-    return Cgroups(make=(group,), write=tuple(writes), join=(group,), oom_counter=f"{group}/memory.events")
+    return Cgroups(
+        make=(group,),
+        write=tuple(writes),
+        join=(group,),
+        home=tuple(tree.home.values()),
+        oom_counter=f"{group}/memory.events",
+    )
 
 
 def memory_limits_mb(resources: TaskResources) -> tuple[int, int]:

@@ -25,7 +25,8 @@ def kill_leftovers(record: Record) -> None:
     Blocks, so run it in a thread. A task without groups may leave a process that cleared its environment
     and outlived its parents, which is not found; under a live supervisor nothing escapes.
     """
-    send_signal(record.pid, record.pid_ticks, signal.SIGKILL)
+    if record.pid:
+        send_signal(record.pid, record.pid_ticks, signal.SIGKILL)
     pid, ticks = record.supervisor
     marker = f"\0{SUPERVISOR_VARIABLE}={pid}.{ticks}\0".encode()
     for _ in range(ROUNDS_MAX):

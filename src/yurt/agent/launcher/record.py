@@ -13,9 +13,10 @@ class Record:
         self.key = TaskKey(facts["alloc"], facts["task"], int(facts["attempt"]))
         self.boot_id = facts["boot"]
         self.supervisor = (int(facts["supervisor"]), int(facts["supervisor_start"]))
-        self.pid = int(facts["pid"])
-        self.pid_ticks = int(facts["pid_start"])
-        self.started_ns = int(facts["started_ns"])
+        # Of a task whose supervisor was killed while it started it, these are not known.
+        self.pid = int(facts.get("pid", 0))
+        self.pid_ticks = int(facts.get("pid_start", 0))
+        self.started_ns = int(facts.get("started_ns", 0))
         self.cgroups = facts.get("cgroups", "").split("\0") if facts.get("cgroups") else []
         self.exit: ExitResult | None = None
         if facts["part"] == EXITED:

@@ -1,12 +1,11 @@
-"""The task's own process, from fork to exec."""
+"""The task's own process, up to its first instruction."""
 
 import os
 import resource
 import signal
 
 from . import docker_logs
-from .processes import die_with_parent, enter_network_namespace, hide_mounts, start_ticks
-from .records import Truncated, read_request
+from .processes import die_with_parent, enter_network_namespace, hide_mounts
 from .request import Request
 
 # Every process of a task carries its supervisor's pid and start in this variable, so that what a killed
@@ -16,6 +15,11 @@ SUPERVISOR_VARIABLE = "YURT_SUPERVISOR"
 _RESET = (
     *(signal.SIGPIPE, signal.SIGXFSZ),
     *(signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1),
+)
+# What only the process itself can do, between fork and exec.
+_OWN_STEPS = (
+    *("uid", "rlimit", "oom_score_adj", "network_namespace", "hidden_mount"),
+    *("stdio", "terminal", "builtin"),
 )
 
 _BUILTINS = {docker_logs.NAME: docker_logs.follow}
@@ -32,24 +36,76 @@ class Failed(Exception):
         self.reason = reason
 
 
-def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> None:
-    """Wait for a request on the pipe `requests`, then turn this process into its task.
+def start(request: Request, *, null: int, sinks: tuple[int, int], mark: str) -> int:
+    """Start the command of a request in a session of its own; returns its pid once it is executed.
 
-    Comes back only by raising Failed. The request arrives once this process is on record; when it never
-    arrives, because the supervisor has nothing to start or was killed, this process ends.
+    Raises Failed. `sinks` are the ends of the pipes that its output goes into, `mark` the value of
+    SUPERVISOR_VARIABLE.
     """
-    os.setsid()
-    die_with_parent(parent)
-    for number in _RESET:
-        signal.signal(number, signal.SIG_DFL)
-    null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-    mark = f"{parent}.{start_ticks(parent)}"
+    env = request.environment()
+    env[SUPERVISOR_VARIABLE.encode()] = mark.encode()
+    groups, home = request.texts("cgroup_join"), request.texts("cgroup_home")
+    if request.has_any(_OWN_STEPS) or len(groups) != len(home):
+        return _fork(request, null=null, sinks=sinks, env=env)
+    # A copy of this process would cost most of the start, so this one takes the steps itself, hands what
+    # it is on to the command, and goes back.
+    step = "chdir"
     try:
-        request = Request(read_request(requests))
-    except Truncated:
-        os._exit(1)
+        os.chdir(request.text("cwd", "/"))
+        mask = os.umask(request.number("umask", 0o022))
+        step = "cgroup"
+        for group in groups:
+            _join(group)
+        step = "exec"
+        streams = (null, *sinks) if request.text("log_directory") else (null, null, null)
+        return os.posix_spawn(
+            request.text("path"),
+            request.texts("arg"),
+            env,
+            file_actions=[(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(streams)],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=_RESET,
+        )
+    except OSError as error:
+        raise Failed(step, error.errno or 0, error.strerror or str(error)) from error
+    finally:
+        if step != "chdir":
+            os.umask(mask)
+            _go_home(home)
+        os.chdir("/")
+
+
+def _fork(request: Request, *, null: int, sinks: tuple[int, int], env: dict[bytes, bytes]) -> int:
+    parent = os.getpid()
+    error_read, error_write = os.pipe2(os.O_CLOEXEC)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _become(request, parent=parent, null=null, sinks=sinks, env=env)
+        except Failed as failure:
+            os.write(error_write, f"{failure.number}\0{failure.step}\0{failure.reason}".encode())
+        finally:
+            os._exit(127)
+    os.close(error_write)
+    error = os.read(error_read, 4096)  # the end of the file, unless a step failed: exec closed it
+    os.close(error_read)
+    if error:
+        number, step, reason = error.decode().split("\0", 2)
+        raise Failed(step, int(number), reason)
+    return pid
+
+
+def _become(
+    request: Request, *, parent: int, null: int, sinks: tuple[int, int], env: dict[bytes, bytes]
+) -> None:
+    """Turn this process into the command; comes back only by raising Failed."""
     step = "stdio"
     try:
+        os.setsid()
+        die_with_parent(parent)
+        for number in _RESET:
+            signal.signal(number, signal.SIG_DFL)
         for standard, fd in enumerate(_streams(request, sinks, null)):
             os.dup2(fd, standard)
         step = "cgroup"
@@ -76,8 +132,6 @@ def wait_and_become(*, parent: int, sinks: tuple[int, int], requests: int) -> No
         step = "exec"
         if request.text("builtin"):
             _be_builtin(request)
-        env = dict(request.pairs("env"))
-        env[SUPERVISOR_VARIABLE] = mark
         os.execve(request.text("path"), request.texts("arg"), env)  # noqa: S606
     except OSError as error:
         raise Failed(step, error.errno or 0, error.strerror or str(error)) from error
@@ -92,6 +146,14 @@ def _join(group: str) -> None:
         _write(f"{group}/tasks", "0")
     except FileNotFoundError:
         _write(f"{group}/cgroup.procs", "0")
+
+
+def _go_home(groups: list[str]) -> None:
+    for group in groups:
+        try:
+            _join(group)
+        except OSError:  # it is gone: the task's will do, and is removed without this process in it
+            continue
 
 
 def _streams(request: Request, sinks: tuple[int, int], null: int) -> tuple[int, ...]:

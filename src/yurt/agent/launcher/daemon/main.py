@@ -170,7 +170,7 @@ class Launcher:
         """Be a supervisor: wait for a request, answer it, see its task through."""
         set_name("yurt-task")
         die_with_parent(self._own)
-        supervisor = Supervisor(self._tasks, self._boot_id, (self._listener.fileno(), self._taken))
+        supervisor = Supervisor(self._tasks, self._boot_id)
         connection, _ = self._listener.accept()
         outlive_parent()
         self._listener.close()

@@ -1,12 +1,12 @@
 """How the agent, the launcher and a task's supervisor write facts to each other as bytes.
 
-A request is a run of NUL-terminated `name=value` fields: nothing that reaches execve can hold a NUL, so
-nothing needs escaping. A record is a small text file of `name=value` lines. Both are plain enough for an
-agent of another version to read.
+A request is its length in hex, NUL-terminated `name=value` fields, and the environment of the command in
+the same form: nothing that reaches execve can hold a NUL, so nothing needs escaping. A record is a small
+text file of `name=value` lines. Both are plain enough for an agent of another version to read.
 
-A started task has one record, `tasks/<key>`, in two parts: who supervises and who runs, there before the
-command's first instruction; and how it ended, added when the whole process tree is gone. A fact that is
-written again replaces the earlier one.
+A started task has one record, `tasks/<key>`: who supervises it, there before the command's first
+instruction; who runs, added right after; and how it ended, added when the whole process tree is gone. A
+fact that is written again replaces the earlier one.
 """
 
 import os
@@ -16,12 +16,14 @@ SOCKET = "launcher.sock"
 TASKS = "tasks"
 SPARE = "spare."  # then pid and start of a supervisor that has no task yet
 # The last line of each part: what was cut short has none.
+CLAIMED = "claimed"
 STARTED = "started"
 EXITED = "exited"
 # A launcher of another version is replaced when the agent next starts a task.
-VERSION = "3"
+VERSION = "4"
 
-_END = b"end=\0"
+_LENGTH_DIGITS = 8
+_ENVIRONMENT = b"\0environment=\0"  # no value can hold it
 _TEXT = ("utf-8", "surrogateescape")  # any bytes pass, and whatever the locale, the same ones arrive
 REQUEST_BYTES_MAX = 16 << 20
 
@@ -30,35 +32,43 @@ class Truncated(Exception):
     """The sender went away in the middle of a request, so nothing may be done about it."""
 
 
-def encode_request(fields: list[tuple[str, str]]) -> bytes:
+def encode_request(fields: list[tuple[str, str]], environment: list[str]) -> bytes:
     """Fields in order, names may repeat; raises ValueError for a value with a NUL byte."""
-    parts = []
-    for name, value in fields:
-        raw = value.encode(*_TEXT)
-        if b"\0" in raw:
-            raise ValueError(f"{name} holds a NUL byte, which no process can be given: {value!r}")
-        parts.append(b"%s=%s\0" % (name.encode(), raw))
-    return b"".join(parts) + _END
+    text = "".join([f"{name}={value}\0" for name, value in fields])
+    variables = "".join([f"{variable}\0" for variable in environment])
+    if text.count("\0") != len(fields) or variables.count("\0") != len(environment):
+        named = [*fields, *(("env", variable) for variable in environment)]
+        name, value = next((name, value) for name, value in named if "\0" in value)
+        raise ValueError(f"{name} holds a NUL byte, which no process can be given: {value!r}")
+    body = text.encode(*_TEXT)[:-1] + _ENVIRONMENT + variables.encode(*_TEXT)
+    return b"%0*x" % (_LENGTH_DIGITS, len(body)) + body
 
 
 def read_request(fd: int) -> bytes:
-    """Read one request, as encode_request made it, waiting for it to be complete."""
-    data = b""
-    while not (data == _END or data.endswith(b"\0" + _END)):
+    """Read one request, as encode_request made it, waiting for it to be complete; returns its body."""
+    data = os.read(fd, 1 << 16)
+    while len(data) < _LENGTH_DIGITS or len(data) < _LENGTH_DIGITS + int(data[:_LENGTH_DIGITS], 16):
         chunk = os.read(fd, 1 << 16)
         if not chunk or len(data) > REQUEST_BYTES_MAX:
             raise Truncated
         data += chunk
-    return data
+    return data[_LENGTH_DIGITS:]
 
 
-def decode_request(data: bytes) -> list[tuple[str, str]]:
-    """The fields of a complete request, in order."""
-    fields = []
-    for field in data.split(b"\0")[:-2]:
-        name, _, value = field.partition(b"=")
-        fields.append((name.decode(), value.decode(*_TEXT)))
-    return fields
+def decode_request(body: bytes) -> tuple[dict[str, list[str]], bytes]:
+    """The fields of a request by name, and the environment as it came."""
+    head, _, environment = body.partition(_ENVIRONMENT)
+    fields: dict[str, list[str]] = {}
+    for field in head.decode(*_TEXT).split("\0"):
+        name, _, value = field.partition("=")
+        fields.setdefault(name, []).append(value)
+    return fields, environment
+
+
+def decode_environment(environment: bytes) -> dict[bytes, bytes]:
+    """The variables of a request's environment."""
+    split = [variable.partition(b"=") for variable in environment.split(b"\0")[:-1]]
+    return {name: value for name, _, value in split}
 
 
 def encode_record(facts: dict[str, str]) -> bytes:

@@ -1,9 +1,8 @@
 """One task's life: started once, its output kept, its end recorded.
 
-A supervisor and the process that will be the task are forked before they are needed, and wait for a
-request: forking them is most of what a start costs. So is making a file on many disks, so their record
-exists beforehand, too, under a name of its own. The link to the key's name is what decides that this
-process, and no other, starts the key.
+A supervisor is forked before it is needed, and waits for a request: forking it is most of what a start
+costs. So is making a file on many disks, so its record exists beforehand, too, under a name of its own.
+The link to the key's name is what decides that this process, and no other, starts the key.
 
 Nothing here depends on the agent, which may be killed and started again at any point.
 """
@@ -13,11 +12,11 @@ import select
 import signal
 import time
 
-from . import cgroup
-from .command import Failed, wait_and_become
+from . import cgroup, command
+from .command import Failed
 from .logs import RotatedLog
 from .processes import adopt_orphans, kill_descendants, reap, start_ticks
-from .records import EXITED, SPARE, STARTED, encode_record, read_record
+from .records import CLAIMED, EXITED, SPARE, STARTED, encode_record, read_record
 from .request import Request
 
 # The agent's order to kill the whole tree; the task then ends like any other.
@@ -26,19 +25,21 @@ DRAIN_LIMIT_S = 2.0
 RECORD_RETRY_S = 1.0
 # What a terminal or a service manager sends to everything at once: the task decides what it means.
 _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+# How often to look whether another supervisor has started the key that it claimed.
+_CLAIM_RETRY_S = 0.005
 _EMPTY = Request(b"")
 
 
 class Supervisor:
     """Supervises one task in a process of its own, of which it takes over the signals.
 
-    `tasks` is the folder of the tasks' records. Forks at once; `inherited` are fds that the task's
-    process must not keep while it waits.
+    `tasks` is the folder of the tasks' records.
     """
 
-    def __init__(self, tasks: str, boot_id: str, inherited: tuple[int, ...]) -> None:
+    def __init__(self, tasks: str, boot_id: str) -> None:
         self._tasks = tasks
         self._request = _EMPTY
+        self._task = 0
         self._status: int | None = None
         self._is_started = False
         os.setsid()
@@ -50,37 +51,14 @@ class Supervisor:
         for number in (signal.SIGCHLD, KILL_SIGNAL):
             signal.signal(number, _wake)
         self._logs: dict[int, RotatedLog] = {}  # by the pipe's read end
+        self._null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         self._pipes = [os.pipe2(os.O_CLOEXEC) for _ in ("stdout", "stderr")]
-        self._fork_task(inherited)
         own = os.getpid()
         own_start = start_ticks(own)
-        self._spare = f"{tasks}/{SPARE}{own}.{own_start}"
+        self._mark = f"{own}.{own_start}"
+        self._spare = f"{tasks}/{SPARE}{self._mark}"
         self._record = os.open(self._spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._processes = {
-            "boot": boot_id,
-            "supervisor": str(own),
-            "supervisor_start": str(own_start),
-            "pid": str(self._task),
-            "pid_start": str(start_ticks(self._task)),
-        }
-
-    def _fork_task(self, inherited: tuple[int, ...]) -> None:
-        go_read, self._go = os.pipe2(os.O_CLOEXEC)
-        self._error, error_write = os.pipe2(os.O_CLOEXEC)
-        own = os.getpid()
-        self._task = os.fork()
-        if self._task == 0:
-            try:
-                for fd in (self._go, *inherited):
-                    os.close(fd)
-                sinks = (self._pipes[0][1], self._pipes[1][1])
-                wait_and_become(parent=own, sinks=sinks, requests=go_read)
-            except Failed as failure:
-                os.write(error_write, f"{failure.number}\0{failure.step}\0{failure.reason}".encode())
-            finally:
-                os._exit(127)
-        os.close(go_read)
-        os.close(error_write)
+        self._own = {"boot": boot_id, "supervisor": str(own), "supervisor_start": str(own_start)}
 
     def start(self, data: bytes) -> bytes:
         """Start the task of a request unless its key was started before; returns the answer.
@@ -93,11 +71,10 @@ class Supervisor:
             "alloc": request.text("alloc"),
             "task": request.text("task"),
             "attempt": request.text("attempt"),
-            **self._processes,
-            "started_ns": str(time.time_ns()),
+            **self._own,
             # What a killed supervisor leaves behind is found by its groups; no name holds a NUL.
             "cgroups": "\0".join(request.texts("cgroup_make")),
-            "part": STARTED,
+            "part": CLAIMED,
         }
         try:
             os.write(self._record, encode_record(facts))
@@ -109,8 +86,10 @@ class Supervisor:
         finally:
             os.unlink(self._spare)
         try:
-            self._start_task(data)
-            facts.update(self._take_over())
+            self._make_logs()
+            cgroup.make(request)
+            self._start_task()
+            facts |= self._put_task_on_record()
         except (Failed, OSError) as error:
             # Undo all, so that the same key can be tried again.
             kill_descendants(self._child_ended, {})
@@ -127,9 +106,10 @@ class Supervisor:
                 os.link(self._spare, key)
             except FileExistsError:
                 known = read_record(key)
-                if known is not None:
+                if known is not None and not _is_starting(known):
                     return known
-                # It was forgotten this moment, so the name is free.
+                # It was forgotten this moment, so the name is free; or its task is on record any moment.
+                time.sleep(_CLAIM_RETRY_S)
             else:
                 return None
 
@@ -165,31 +145,22 @@ class Supervisor:
             kill_descendants(self._child_ended, statuses)
         self._status = statuses.get(self._task)
 
-    def _start_task(self, data: bytes) -> None:
-        """Let the waiting process, now on record, become the task."""
-        self._make_logs()
-        cgroup.make(self._request)
-        while data:
-            data = data[os.write(self._go, data) :]
-        # Files are made while the task's process gets ready; its pipes hold what it says meanwhile.
-        for log in self._logs.values():
-            log.open()
-        error = os.read(self._error, 4096)  # the end of the file, unless a step failed: exec closed it
-        os.close(self._go)
-        os.close(self._error)
-        if error:
-            number, step, reason = error.decode().split("\0", 2)
-            raise Failed(step, int(number), reason)
-
-    def _take_over(self) -> dict[str, str]:
-        """Wait for a command that only starts the task, and put the task on record in its place.
+    def _start_task(self) -> None:
+        """Start the command, and take over the task from one that only starts it, as a runtime does.
 
         The task is orphaned by what started it, now or soon, and becomes a child of this process. Its
         output waits in the pipes meanwhile.
         """
+        sinks = (self._pipes[0][1], self._pipes[1][1])
+        self._task = command.start(self._request, null=self._null, sinks=sinks, mark=self._mark)
+        for fd in (self._null, *sinks):
+            os.close(fd)
+        for log in self._logs.values():
+            log.open()
         pid_file = self._request.text("pid_file")
         if not pid_file:
-            return {}
+            return
+        self._put_task_on_record()
         status = os.waitpid(self._task, 0)[1]
         if status:
             raise Failed("starter", 0, f"it ended with status {os.waitstatus_to_exitcode(status)}")
@@ -198,14 +169,20 @@ class Supervisor:
                 self._task = int(file.read())
         except ValueError:
             raise Failed("starter", 0, f"{pid_file} holds no pid") from None
-        process = {"pid": str(self._task), "pid_start": str(start_ticks(self._task)), "part": STARTED}
-        os.write(self._record, encode_record(process))
-        return process
+
+    def _put_task_on_record(self) -> dict[str, str]:
+        facts = {
+            "pid": str(self._task),
+            "pid_start": str(start_ticks(self._task)),
+            "started_ns": str(time.time_ns()),
+            "part": STARTED,
+        }
+        os.write(self._record, encode_record(facts))
+        return facts
 
     def _make_logs(self) -> None:
         directory = self._request.text("log_directory")
-        for (source, sink), stream in zip(self._pipes, ("stdout", "stderr"), strict=True):
-            os.close(sink)
+        for (source, _), stream in zip(self._pipes, ("stdout", "stderr"), strict=True):
             if not directory:
                 os.close(source)
                 continue
@@ -250,6 +227,13 @@ class Supervisor:
 
 def _wake(number: int, frame: object) -> None:
     """Nothing: a handler must be there for the signal to reach the wake-up pipe."""
+
+
+def _is_starting(facts: dict[str, str]) -> bool:
+    """Whether the supervisor of a record is about to add its task."""
+    return (
+        facts["part"] == CLAIMED and str(start_ticks(int(facts["supervisor"]))) == facts["supervisor_start"]
+    )
 
 
 def _failed_to_prepare(error: OSError) -> Failed:
