@@ -114,10 +114,15 @@ class AllocDirs:
             self._place(ALLOC, base)
             for task, secrets_mb in tasks.items():
                 path = f"{base}/{task}"
-                self._place(TASK, path)
-                if self._is_root:
-                    self._mount(f"{path}/secrets", secrets_mb or SECRETS_MB_DEFAULT)
-                    self._mount(f"{path}/private", PRIVATE_MB)
+                is_new = self._place(TASK, path)
+                if not self._is_root:
+                    continue
+                for place, size_mb in (
+                    (f"{path}/secrets", secrets_mb or SECRETS_MB_DEFAULT),
+                    (f"{path}/private", PRIVATE_MB),
+                ):
+                    if is_new or not os.path.ismount(place):
+                        self._mount(place, size_mb)
         except OSError as error:
             raise AllocDirFailed(
                 alloc_id, reason=f"Failed to make allocation directory {base}: {error}"
@@ -168,13 +173,15 @@ class AllocDirs:
         """Delete the stock of spare directories. Blocks."""
         shutil.rmtree(self._root / SPARE, ignore_errors=True)
 
-    def _place(self, kind: str, path: str) -> None:
-        if not os.path.isdir(path) and not self._spares.take(kind, path):
+    def _place(self, kind: str, path: str) -> bool:
+        """Put a tree at `path`; False when there is one already."""
+        if os.path.isdir(path):
+            return False
+        if not self._spares.take(kind, path):
             make_tree(kind, path, self._owner)
+        return True
 
     def _mount(self, path: str, size_mb: int) -> None:
-        if os.path.ismount(path):
-            return
         owner = self._owner
         assert owner.uid is not None
         assert owner.gid is not None

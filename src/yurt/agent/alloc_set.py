@@ -23,6 +23,7 @@ from yurt.observe.logger import get_logger
 FIRST_CONTACT_GRACE_S = 50.0
 # A stopping dev agent waits this long for its tasks to end.
 KILL_LIMIT_S = 60.0
+SPARE_DIRS_DELAY_S = 1.0
 
 logger = get_logger("agent")
 
@@ -147,6 +148,8 @@ class AllocSet:
     async def keep_spare_dirs(self) -> None:
         """Make directories for allocations to come whenever those run low, until cancelled."""
         while True:
+            # Not while allocations start: they need the disk, and the processor, more.
+            await self._node.clock.sleep(SPARE_DIRS_DELAY_S)
             await asyncio.to_thread(self._node.dirs.refill)
             self._spares_wanted.clear()
             await self._spares_wanted.wait()

@@ -8,8 +8,8 @@ import uuid
 from collections import deque
 from pathlib import Path
 
-# Making a tree costs a journalling file system 0.5 to 10 ms, a rename 20 µs.
-SPARES_KEPT = 16
+# Making a tree costs a journalling file system 0.5 to 10 ms, a rename 20 µs. A kept one takes 20 KiB.
+SPARES_KEPT = 128
 
 ALLOC = "alloc"
 TASK = "task"

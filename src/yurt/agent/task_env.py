@@ -97,12 +97,14 @@ def task_env(alloc: ClientAlloc, task: Task, *, node: Node, region: str, parts: 
 
 def _complete(variables: dict[str, str], known: dict[str, str]) -> TaskEnv:
     """The environment with names that shells can read, and under both prefixes."""
-    cleaned = {
-        _UNCLEAN.sub("_", name) if _CLEANED.match(name) else name: value for name, value in variables.items()
-    }
-    twins = {
-        _YURT + name.removeprefix(_NOMAD): value for name, value in cleaned.items() if name.startswith(_NOMAD)
-    }
+    cleaned: dict[str, str] = {}
+    twins: dict[str, str] = {}
+    for written, value in variables.items():
+        name = written
+        if written.startswith(_NOMAD):
+            name = _UNCLEAN.sub("_", written) if _CLEANED.match(written) else written
+            twins[_YURT + name.removeprefix(_NOMAD)] = value
+        cleaned[name] = value
     return TaskEnv(twins | cleaned, known)
 
 

@@ -156,7 +156,7 @@ class RawExecDriver:
             key=task_key(spec),
             path=path,
             argv=(path, *config.args),
-            env={name: value for name, value in spec.env.items() if not _matches(name, denied)},
+            env=_allowed(spec.env, denied),
             cwd=config.work_dir or spec.task_dir,
             logs=log_limits(spec),
             identity=identity,
@@ -184,12 +184,11 @@ class RawExecTask(LaunchedTask):
             raise session_error(
                 f'failed to start command: exec: "{name}": executable file not found in $PATH'
             )
-        env = {name: value for name, value in request.env.items() if not _matches(name, facts.denied_envvars)}
         spec = LaunchSpec(
             key=session_key(self._task.key),
             path=path or name,
             argv=request.argv,
-            env=session_env(request, env),
+            env=session_env(request, _allowed(request.env, facts.denied_envvars)),
             cwd=facts.cwd or request.task_dir,
             identity=facts.identity,
             network_namespace=facts.network_namespace,
@@ -199,8 +198,15 @@ class RawExecTask(LaunchedTask):
         return LocalSession(self._launcher, task, streams)
 
 
-def _matches(name: str, globs: tuple[str, ...]) -> bool:
-    return any(fnmatch.fnmatchcase(name, glob) for glob in globs)
+def _allowed(env: Mapping[str, str], denied: tuple[str, ...]) -> Mapping[str, str]:
+    """The variables whose names match none of the patterns."""
+    if not denied:
+        return env
+    return {
+        name: value
+        for name, value in env.items()
+        if not any(fnmatch.fnmatchcase(name, glob) for glob in denied)
+    }
 
 
 def _check_values(config: RawExecConfig) -> None:

@@ -44,8 +44,14 @@ class ServicesHook(TaskHook):
         self._take_back()
 
     def _announce(self) -> None:
+        self._announced.change(self._context.node.services, self._found())
+
+    def _found(self) -> list[ServiceRegistration]:
         assert self._handle is not None
         context = self._context
+        wanted = native(context.task.services)
+        if not wanted:
+            return []
         owner = Owner(
             alloc=context.alloc,
             env=context.env(),
@@ -54,13 +60,13 @@ class ServicesHook(TaskHook):
             status=context.network.status if context.network is not None else None,
         )
         services: list[ServiceRegistration] = []
-        for service in native(context.task.services):
+        for service in wanted:
             try:
                 services.append(registration(service, owner, context.node.node))
             except NoAddress as error:
                 text = f"unable to get address for service {service.name!r}: {error}"
                 context.emit(task_events.hook_trouble(context.node.clock.now_ns(), text=text))
-        self._announced.change(context.node.services, services)
+        return services
 
     def _take_back(self) -> None:
         self._handle = None
