@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import grp
 import os
 import pwd
@@ -136,6 +137,28 @@ def test_spares_are_taken_over_and_used_up(dirs: AllocDirs, tmp_path: Path) -> N
     assert later.exists(AllocID(f"a{SPARES_KEPT}"))
     for number in range(SPARES_KEPT + 1):
         later.destroy(AllocID(f"a{number}"))
+
+
+def test_directories_that_were_half_made_are_made_whole_by_the_next(
+    dirs: AllocDirs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = os.mkdir
+    made: list[str] = []
+
+    def make_some(path: str, mode: int = 0o777) -> None:
+        if len(made) == 7:
+            raise OSError(errno.ENOSPC, "no space left", path)
+        make(path, mode)
+        made.append(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "mkdir", make_some)
+        with pytest.raises(AllocDirFailed, match="no space left"):
+            dirs.create(ID, {"web": 0})
+    dirs.create(ID, {"web": 0})
+
+    task = dirs.task_dir(ID, "web")
+    assert all(Path(path).is_dir() for path in (task.logs, task.local, task.secrets, task.private))
 
 
 def test_a_spare_that_was_tidied_away_is_no_obstacle(dirs: AllocDirs, tmp_path: Path) -> None:

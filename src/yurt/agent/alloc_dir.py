@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from yurt.agent.spare_dirs import ALLOC, TASK, Owner, SpareDirs, make_tree
+from yurt.agent.spare_dirs import ALLOC, TASK, Owner, SpareDirs
 from yurt.agent.task_env import TaskPaths
 from yurt.agent.tmpfs import can_mount, mount_tmpfs, unmount
 from yurt.errors import YurtError
@@ -177,8 +177,7 @@ class AllocDirs:
         """Put a tree at `path`; False when there is one already."""
         if os.path.isdir(path):
             return False
-        if not self._spares.take(kind, path):
-            make_tree(kind, path, self._owner)
+        self._spares.take(kind, path)
         return True
 
     def _mount(self, path: str, size_mb: int) -> None:

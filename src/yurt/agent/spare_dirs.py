@@ -35,8 +35,8 @@ class Owner:
             os.chown(path, self.uid, self.gid)
 
 
-def make_tree(kind: str, path: str, owner: Owner) -> None:
-    """Make the directories of an allocation or of a task; `path` must not exist. Blocks."""
+def _make_tree(kind: str, path: str, owner: Owner) -> None:
+    """Make the directories of an allocation or of a task."""
     if kind == ALLOC:
         Owner(None, None).make(path, ALLOC_MODE)
         tree = ALLOC_TREE
@@ -70,16 +70,19 @@ class SpareDirs:
         """Whether `refill` has something to do worth a thread."""
         return any(len(stock) <= SPARES_KEPT // 2 for stock in self._stock.values())
 
-    def take(self, kind: str, place: str) -> bool:
-        """Move a spare tree to `place`, which must not exist; False when there is none."""
+    def take(self, kind: str, place: str) -> None:
+        """Move a spare tree to `place`, which must not exist, or a new one when there is none.
+
+        Whoever finds a tree there finds all of it. Raises OSError.
+        """
         stock = self._stock[kind]
         while stock:
             try:
                 os.rename(stock.popleft(), place)
             except FileNotFoundError:
                 continue  # somebody tidied up
-            return True
-        return False
+            return
+        os.rename(self._make(kind), place)
 
     def refill(self) -> None:
         """Bring the stock back to its size. Blocks for some tens of milliseconds: call it in a thread.
@@ -88,7 +91,13 @@ class SpareDirs:
         """
         for kind, stock in self._stock.items():
             while len(stock) < SPARES_KEPT:
-                name = uuid.uuid4().hex
-                unfinished = self._directory / f"{_UNFINISHED}-{name}"
-                make_tree(kind, str(unfinished), self._owner)
-                stock.append(str(unfinished.rename(self._directory / f"{kind}-{name}")))
+                spare = f"{self._directory}/{kind}-{uuid.uuid4().hex}"
+                os.rename(self._make(kind), spare)
+                stock.append(spare)
+
+    def _make(self, kind: str) -> str:
+        """Make a tree under a name that `open` takes for one that was never finished."""
+        self._directory.mkdir(mode=0o711, parents=True, exist_ok=True)
+        path = f"{self._directory}/{_UNFINISHED}-{uuid.uuid4().hex}"
+        _make_tree(kind, path, self._owner)
+        return path
