@@ -20,9 +20,9 @@ from yurt.model.resources import Resources
 from yurt.model.task import Task
 from yurt.model.times import MINUTE_NS, SECOND_NS
 from yurt.model.wire import EvalID
+from yurt.scheduler.schedule import FOLLOW_UP_WAIT_MIN_S
 from yurt.server.broker import DELIVERY_LIMIT
 from yurt.server.commands.node_checks import NodeRefused
-from yurt.server.leader import FOLLOW_UP_WAIT_MIN_S
 
 
 def _a_big_group(cpu: int) -> TaskGroup:

@@ -10,14 +10,20 @@ from msgspec.structs import replace
 
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import BATCH, SERVICE, SYSBATCH, SYSTEM
-from yurt.model.wire import Nanoseconds
+from yurt.model.times import SECOND_NS
+from yurt.model.wire import EvalID, Nanoseconds
 from yurt.scheduler.attempt import Attempt
 from yurt.scheduler.ids import new_id
 from yurt.scheduler.kinds import service, system
-from yurt.scheduler.kinds.endings import given_up
+from yurt.scheduler.kinds.endings import broken, given_up, look_again
+from yurt.scheduler.rank.algorithms import AlgorithmError
 from yurt.scheduler.view import View
 
 PLAN_ATTEMPTS_MAX = {SERVICE: 5, BATCH: 2, SYSTEM: 5, SYSBATCH: 2}
+
+# After an evaluation failed its job is looked at again so much later, at some moment of the spread.
+FOLLOW_UP_WAIT_MIN_S = 60
+FOLLOW_UP_WAIT_SPREAD_S = 300
 
 
 class Scheduler(Protocol):
@@ -36,8 +42,16 @@ SCHEDULERS: dict[str, Scheduler] = {
 
 
 def schedule(view: View, evaluation: Evaluation, *, now: Nanoseconds, rng: Random) -> Attempt:
-    """Make one pass over an evaluation with the scheduler of its type."""
-    return SCHEDULERS[evaluation.type](view, evaluation, now=now, rng=rng)
+    """Make one pass over an evaluation with the scheduler of its type.
+
+    A placement algorithm that fails, fails the evaluation; what the view shows of it then is void.
+    """
+    try:
+        return SCHEDULERS[evaluation.type](view, evaluation, now=now, rng=rng)
+    except AlgorithmError as error:
+        wait_s = FOLLOW_UP_WAIT_MIN_S + rng.randrange(FOLLOW_UP_WAIT_SPREAD_S)
+        later = look_again(evaluation, EvalID(new_id(rng)), wait=wait_s * SECOND_NS, now=now)
+        return broken(evaluation, str(error), later=later, now=now)
 
 
 def give_up(last: Attempt, *, at_index: int, now: Nanoseconds, rng: Random) -> Attempt:

@@ -13,7 +13,6 @@ from yurt.model.evaluation import (
     EVAL_COMPLETE,
     EVAL_FAILED,
     EVAL_PENDING,
-    TRIGGER_FAILED_FOLLOW_UP,
     Evaluation,
 )
 from yurt.model.job import CORE, JobKey
@@ -21,6 +20,8 @@ from yurt.model.node import NODE_DOWN
 from yurt.model.times import SECOND_NS
 from yurt.model.wire import EvalID
 from yurt.observe.logger import get_logger
+from yurt.scheduler.kinds.endings import look_again
+from yurt.scheduler.schedule import FOLLOW_UP_WAIT_MIN_S, FOLLOW_UP_WAIT_SPREAD_S
 from yurt.server.blocked import BlockedEvals
 from yurt.server.broker import DELIVERY_LIMIT, FAILED_QUEUE, Broker, Delivery
 from yurt.server.commands.nodes import NodeCommands
@@ -42,8 +43,6 @@ HEARTBEAT_SCAN_INTERVAL_S = 0.5
 RESCAN_INTERVAL_S = 5.0
 UNBLOCK_FAILED_INTERVAL_S = 60.0
 CANCELED_PER_ENTRY_MAX = 728
-FOLLOW_UP_WAIT_MIN_S = 60
-FOLLOW_UP_WAIT_SPREAD_S = 300
 
 logger = get_logger("leader")
 
@@ -215,20 +214,7 @@ class Leader:
         evals: tuple[Evaluation, ...] = (failed,)
         if JobKey(evaluation.namespace, evaluation.job_id) in context.state.jobs:
             wait_s = FOLLOW_UP_WAIT_MIN_S + context.rng.randrange(FOLLOW_UP_WAIT_SPREAD_S)
-            later = Evaluation(
-                id=EvalID(context.new_id()),
-                namespace=evaluation.namespace,
-                priority=evaluation.priority,
-                type=evaluation.type,
-                triggered_by=TRIGGER_FAILED_FOLLOW_UP,
-                job_id=evaluation.job_id,
-                job_modify_index=evaluation.job_modify_index,
-                status=EVAL_PENDING,
-                wait=wait_s * SECOND_NS,
-                previous_eval=evaluation.id,
-                create_time=now,
-                modify_time=now,
-            )
+            later = look_again(evaluation, EvalID(context.new_id()), wait=wait_s * SECOND_NS, now=now)
             evals = (replace(failed, next_eval=later.id), later)
         await context.committer.propose(UpsertEvals(at=now, evals=evals))
 

@@ -35,12 +35,14 @@ class PlanResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a submitted attempt.
 
     Unless `is_complete`, the evaluation was not written, and must be tried again on a State of at
-    least `refresh_index`. `made_progress` says whether anything of the plan was committed.
+    least `refresh_index`. `made_progress` says whether anything of the plan was committed. With
+    `is_broken` it could not be verified, and the evaluation should come back later.
     """
 
     is_complete: bool
     made_progress: bool
     refresh_index: int = 0
+    is_broken: bool = False
 
 
 class _Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,13 +106,27 @@ class PlanApplier:
         now = self._clock.now_ns()
         view = View(self._committer.state)
         for attempt in attempts:
-            result, checked = self._verify(view, attempt)
+            try:
+                result, checked = self._verify(view, attempt)
+            except Exception:
+                logger.exception("plan.not_verified", eval_id=attempt.evaluation.id)
+                results.append(PlanResult(is_complete=False, made_progress=False, is_broken=True))
+                view = self._view_with(entries)
+                continue
             results.append(result)
             entries += self._entries(attempt, checked.changes, now=now, is_complete=result.is_complete)
             entries += self._set_aside(checked.rejected, now)
         if entries:
             await self._committer.propose(*entries)
         return results
+
+    def _view_with(self, entries: Sequence[Entry]) -> View:
+        """What State shows, and the plans that are about to be committed."""
+        view = View(self._committer.state)
+        for entry in entries:
+            if isinstance(entry, CommitPlan):
+                view.add(entry.changes)
+        return view
 
     def _verify(self, view: View, attempt: Attempt) -> tuple[PlanResult, CheckedPlan]:
         if attempt.plan is None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
-from yurt.model.evaluation import Evaluation
+from yurt.model.evaluation import EVAL_FAILED, Evaluation
 from yurt.observe.logger import get_logger
 from yurt.scheduler.attempt import Attempt
 from yurt.scheduler.schedule import PLAN_ATTEMPTS_MAX, give_up, schedule
@@ -68,6 +68,9 @@ class Worker:
             attempt = self._schedule(view, delivery, attempt=0)
             if attempt is not None:
                 passes.append((delivery, attempt))
+            if attempt is None or attempt.evaluation.status == EVAL_FAILED:
+                # What it had placed before it failed must not stand in the way of the others.
+                view = self._view_with(passes)
         if not passes:
             return
         try:
@@ -78,10 +81,19 @@ class Worker:
                 self._nack(delivery)
             return
         for (delivery, attempt), result in zip(passes, results, strict=True):
-            if result.is_complete and not attempt.has_more:
+            if result.is_broken:
+                self._nack(delivery)
+            elif result.is_complete and not attempt.has_more:
                 self._ack(delivery, attempt)
             else:
                 await self._go_on(delivery, attempt, result)
+
+    def _view_with(self, passes: Sequence[tuple[Delivery, Attempt]]) -> View:
+        view = View(self._context.state)
+        for _, attempt in passes:
+            if attempt.plan is not None:
+                view.add(attempt.plan.changes)
+        return view
 
     def _schedule(
         self, view: View, delivery: Delivery, *, attempt: int, evaluation: Evaluation | None = None
@@ -115,6 +127,9 @@ class Worker:
                     return
                 attempt = again
                 (result,) = await self._applier.submit([attempt])
+                if result.is_broken:
+                    self._nack(delivery)
+                    return
             self._ack(delivery, attempt)
         except NotOutstanding:
             return  # the delivery timed out; whoever gets it next starts over

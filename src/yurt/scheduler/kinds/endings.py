@@ -12,6 +12,8 @@ from yurt.model.evaluation import (
     EVAL_BLOCKED,
     EVAL_COMPLETE,
     EVAL_FAILED,
+    EVAL_PENDING,
+    TRIGGER_FAILED_FOLLOW_UP,
     TRIGGER_MAX_PLAN_ATTEMPTS,
     TRIGGER_QUEUED_ALLOCS,
     Evaluation,
@@ -128,6 +130,32 @@ def refused(evaluation: Evaluation, *, now: Nanoseconds) -> Attempt:
         modify_time=now,
     )
     return Attempt(evaluation=failed, resume=evaluation)
+
+
+def broken(evaluation: Evaluation, why: str, *, later: Evaluation, now: Nanoseconds) -> Attempt:
+    """An evaluation that cannot be dealt with, as long as nothing is repaired; `later` looks again."""
+    failed = replace(
+        evaluation, status=EVAL_FAILED, status_description=why, next_eval=later.id, modify_time=now
+    )
+    return Attempt(evaluation=failed, resume=evaluation, new_evals=(later,))
+
+
+def look_again(evaluation: Evaluation, eval_id: EvalID, *, wait: Nanoseconds, now: Nanoseconds) -> Evaluation:
+    """The evaluation that follows one that failed, after a while."""
+    return Evaluation(
+        id=eval_id,
+        namespace=evaluation.namespace,
+        priority=evaluation.priority,
+        type=evaluation.type,
+        triggered_by=TRIGGER_FAILED_FOLLOW_UP,
+        job_id=evaluation.job_id,
+        job_modify_index=evaluation.job_modify_index,
+        status=EVAL_PENDING,
+        wait=wait,
+        previous_eval=evaluation.id,
+        create_time=now,
+        modify_time=now,
+    )
 
 
 def given_up(
