@@ -15,7 +15,7 @@ from yurt.model.job import Job
 from yurt.model.scheduler_configuration import SchedulerConfiguration
 from yurt.scheduler.assign.group import Given
 from yurt.scheduler.configuration import effective_configuration
-from yurt.scheduler.metrics import encode_metric
+from yurt.scheduler.metrics import Tally, encode_metric
 from yurt.scheduler.preempt import find_victims, may_preempt, preemption_score
 from yurt.scheduler.rank.pick_many import pick_many
 from yurt.scheduler.rank.pick_spread import pick_spread
@@ -206,7 +206,7 @@ class Placer:
         if preferred is not None and (within is None or within[preferred]):
             only = np.zeros(len(self.selection.slots), dtype=np.bool_)
             only[preferred] = True
-            placed = self._select(request, only)
+            placed = self._select(request, only, looks_at_one=True)
         if placed is None:
             placed = self._select(request, within)
         if placed is None and self._may_preempt:
@@ -214,9 +214,17 @@ class Placer:
         return placed
 
     def _select(
-        self, request: PlaceRequest, within: NDArray[np.bool_] | None, metrics: bytes | None = None
+        self,
+        request: PlaceRequest,
+        within: NDArray[np.bool_] | None,
+        metrics: bytes | None = None,
+        *,
+        looks_at_one: bool = False,
     ) -> Placed | None:
-        """Place a request on the best node; its metrics are worked out unless they are given."""
+        """Place a request on the best node; its metrics are worked out unless they are given.
+
+        With `looks_at_one` these say that just the one node within was looked at.
+        """
         self.selection.settle()
         ranking = self.selection.ranking
         wishes = self.selection.wishes(request)
@@ -232,7 +240,8 @@ class Placer:
             given = self.selection.assigner.give(slot)
             if isinstance(given, Given):
                 if metrics is None:
-                    metrics = encode_metric(self.selection.metric(finals, wishes, order))
+                    tally = Tally(evaluated=1) if looks_at_one else None
+                    metrics = encode_metric(self.selection.metric(finals, wishes, order, tally))
                 self.selection.enter(position, given.resources)
                 return Placed(
                     request=request,

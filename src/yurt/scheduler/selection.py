@@ -200,13 +200,15 @@ class Selection:
             allowed = allowed & ~(one.missing() | one.full())[slots]
         return allowed
 
-    def metric(self, finals: Floats, wishes: list[Wish], order: Floats | None = None) -> AllocMetric:
-        """The metric of a placement on the best of these nodes."""
+    def metric(
+        self, finals: Floats, wishes: list[Wish], order: Floats | None = None, tally: Tally | None = None
+    ) -> AllocMetric:
+        """The metric of a placement on the best of these nodes; `tally` unless all were looked at."""
         ranking = self.ranking
         if order is None:
             order = keys(finals, self.without_full_properties(ranking.fits), ranking.ties)
         return alloc_metric(
-            self._job, self.found.base, self._tally(), self._best_scores(finals, wishes, order)
+            self._job, self.found.base, tally or self._tally(), self._best_scores(finals, wishes, order)
         )
 
     @property

@@ -62,6 +62,7 @@ class Worker:
 
     async def _process(self, batch: list[Delivery]) -> None:
         """Schedule a batch against one view, each evaluation seeing the ones before it."""
+        self._context.state.columns.expire(self._clock.now_ns())
         view = View(self._context.state)
         passes: list[tuple[Delivery, Attempt]] = []
         for delivery in batch:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from yurt.model.alloc import Allocation
 from yurt.model.allocated import AllocatedResources
 from yurt.model.node import Node
-from yurt.model.wire import NodeID
+from yurt.model.times import MINUTE_NS
+from yurt.model.wire import Nanoseconds, NodeID
 from yurt.state.codes import Codes
 from yurt.state.port_ranges import parse_ports
 from yurt.state.use import ALLOCS, CORES, CPU, DIMENSIONS, DISK, MBITS, MEMORY, PORTS, DeviceKey, Use, use_of
@@ -22,6 +23,8 @@ COUNTED_ALONE_MAX = 16
 UNLIMITED = 1 << 40
 # Answers kept about nodes, each about as large as a column of flags.
 MEMO_MAX = 500
+# They are dropped when nodes change, and after this time in any case.
+KEPT_FOR_NS = 10 * MINUTE_NS
 
 _FIRST_SIZE = 64
 
@@ -52,6 +55,7 @@ class NodeColumns:
         # dropped when those change, so whoever schedules may keep here what takes long to work out.
         self.memo: dict[Hashable, Any] = {}
         self.ready_memo: dict[Hashable, Any] = {}
+        self._kept_since: Nanoseconds = 0
         # Set by the table of allocations: what is on a node that (re)appears.
         self.allocs_of: Callable[[NodeID], Iterable[Allocation]] = lambda _: ()
         self._free: list[int] = []
@@ -72,6 +76,13 @@ class NodeColumns:
         if len(self.ready_memo) >= MEMO_MAX:
             self.ready_memo.clear()
         self.ready_memo[key] = answer
+
+    def expire(self, now: Nanoseconds) -> None:
+        """Drop what is kept once its time is over; whoever schedules calls this before each batch."""
+        if now - self._kept_since > KEPT_FOR_NS:
+            self.memo.clear()
+            self.ready_memo.clear()
+            self._kept_since = now
 
     def set_node(self, node: Node) -> None:
         """Take over what a node has, and whether it is ready."""

@@ -22,6 +22,7 @@ from yurt.model.allocated import (
 from yurt.model.computed_class import computed_class
 from yurt.model.node import NODE_DOWN, DeviceAttribute, NodeDevice, NodeDeviceResource
 from yurt.model.task_parts import TaskLifecycle
+from yurt.state.columns import KEPT_FOR_NS
 from yurt.state.state import State
 from yurt.state.use import ALLOCS, CORES, CPU, DISK, MEMORY, PORTS, PortClaim, use_of
 
@@ -159,3 +160,14 @@ def test_computed_class_ignores_what_differs_between_alike_nodes() -> None:
         a_node(0, meta={"rack": "r1"}, devices=[gpu], attributes={"arch": "arm64"}),
     ]
     assert first.computed_class not in {computed_class(node) for node in different}
+
+
+def test_what_is_kept_about_nodes_has_a_time_limit() -> None:
+    columns = a_state([a_node(0)]).columns
+    columns.expire(KEPT_FOR_NS + 1)
+    columns.keep("a", 1)
+    columns.keep_ready("b", 2)
+    columns.expire(2 * KEPT_FOR_NS + 1)
+    assert (columns.memo, columns.ready_memo) == ({"a": 1}, {"b": 2})
+    columns.expire(2 * KEPT_FOR_NS + 2)
+    assert (columns.memo, columns.ready_memo) == ({}, {})

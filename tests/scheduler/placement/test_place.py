@@ -128,7 +128,10 @@ def test_a_sticky_disk_finds_its_node_again() -> None:
     nodes = [a_node(number) for number in range(8)]
     for node in nodes:
         request = PlaceRequest(name_index=0, preferred_node=node.id)
-        assert place(a_state(nodes), a_job(), [request]).placed[0].node_id == node.id
+        (placed,) = place(a_state(nodes), a_job(), [request]).placed
+        assert placed.node_id == node.id
+        metric = msgspec.msgpack.decode(placed.metrics, type=AllocMetric)
+        assert (metric.nodes_evaluated, metric.nodes_in_pool) == (1, len(nodes)), "no other was looked at"
     full = an_alloc(0, nodes[0], resources=some_resources(cpu=4000))
     request = PlaceRequest(name_index=0, preferred_node=nodes[0].id)
     assert place(a_state(nodes, [full]), a_job(), [request]).placed[0].node_id != nodes[0].id

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from yurt.errors import YurtError
+from yurt.model.alloc import CLIENT_FAILED, CLIENT_RUNNING, CLIENT_UNKNOWN, Allocation
 from yurt.model.evaluation import Evaluation
 from yurt.model.job import JOB_DEAD, JobKey
 from yurt.model.wire import EvalID
+from yurt.scheduler.reconcile.alloc_facts import reschedule_policy
+from yurt.scheduler.reconcile.reschedule_delay import is_enabled
 from yurt.server.context import ServerContext
 from yurt.state.entries import DeleteEvals
 from yurt.state.state import State
@@ -49,9 +52,20 @@ class EvalCommands:
 
 
 def is_deletable(state: State, evaluation: Evaluation) -> bool:
-    """Whether an evaluation can go: its job is over, or none of its allocations still runs."""
+    """Whether an evaluation can go: its job is over, or nothing of it runs or may be placed anew."""
     key = JobKey(evaluation.namespace, evaluation.job_id)
     job = state.jobs.get(key)
-    if job is None or job.status == JOB_DEAD:
+    if job is None or job.stop or job.status == JOB_DEAD:
         return True
-    return all(alloc.is_terminal for alloc in state.allocs.of_job(key) if alloc.eval_id == evaluation.id)
+    return all(_lets_go(alloc) for alloc in state.allocs.of_job(key) if alloc.eval_id == evaluation.id)
+
+
+def _lets_go(alloc: Allocation) -> bool:
+    if alloc.client_status in (CLIENT_RUNNING, CLIENT_UNKNOWN):
+        return False
+    policy = reschedule_policy(alloc)
+    if alloc.client_status != CLIENT_FAILED or policy is None or not is_enabled(policy):
+        return True
+    tracker = alloc.reschedule_tracker
+    was_tried = tracker is not None and bool(tracker.events)
+    return bool(alloc.next_allocation) and not policy.unlimited and was_tried
