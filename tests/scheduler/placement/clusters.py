@@ -17,10 +17,15 @@ from tests.scheduler.placement.builders import (
     some_resources,
 )
 from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_RUNNING, Allocation
+from yurt.model.allocated import AllocatedCpu, AllocatedDevice, AllocatedPort, AllocatedResources
 from yurt.model.job import Job
 from yurt.model.node import DeviceAttribute, Node, NodeDevice, NodeDeviceResource
 from yurt.model.resources import NetworkResource, Port, RequestedDevice
 from yurt.model.task_parts import TaskLifecycle
+from yurt.model.wire import NodeID
+from yurt.scheduler.assign.cores import usable_cores
+from yurt.scheduler.feasible.devices import node_devices
+from yurt.state.use import Claim, use_of
 
 RACKS = st.sampled_from(["r1", "r2", "r3", None])
 
@@ -54,6 +59,7 @@ def nodes(draw: st.DrawFn, number: int) -> Node:
         max_allocs=draw(st.sampled_from([0, 0, 0, 3])),
         ports=draw(st.sampled_from([(20000, 20001), (20000, 20010)])),
         reserved_ports=draw(st.sampled_from(["", "22", "20000"])),
+        countables=draw(st.sampled_from([{}, {"seat": 1}, {"seat": 3, "licence": 1}])),
         healthy=draw(st.integers(0, 9)) > 0,
     )
 
@@ -108,6 +114,8 @@ DEVICES = st.sampled_from(
             name="gpu", count=1, constraints=(a_constraint("${device.attr.memory}", ">", "10 GiB"),)
         ),
         RequestedDevice(name="gpu", count=1, affinities=(an_affinity("${device.model}", "=", "t4", 80),)),
+        RequestedDevice(name="seat", count=1),
+        RequestedDevice(name="countable/seat", count=2),
     ]
 )
 LIFECYCLES = st.sampled_from(
@@ -127,7 +135,10 @@ def jobs(draw: st.DrawFn, *, special: bool = True) -> Job:
         cpu=draw(st.sampled_from([100, 300, 700])),
         memory=draw(st.sampled_from([64, 300])),
         cores=draw(st.sampled_from([0, 0, 0, 1, 2])) if special else 0,
-        devices=draw(st.lists(DEVICES, max_size=1)) if special and draw(st.integers(0, 3)) == 0 else [],
+        devices=draw(st.lists(DEVICES, max_size=2)) if special and draw(st.integers(0, 3)) == 0 else [],
+    )
+    main = replace(
+        main, resources=replace(main.resources, memory_max_mb=draw(st.sampled_from([0, 0, 5000, -1])))
     )
     side = replace(
         a_task("side", cpu=draw(st.sampled_from([50, 500])), memory=draw(st.sampled_from([32, 400]))),
@@ -140,7 +151,7 @@ def jobs(draw: st.DrawFn, *, special: bool = True) -> Job:
         disk=draw(st.sampled_from([100, 600])),
         constraints=draw(st.lists(CONSTRAINTS, max_size=1)) + draw(st.lists(DISTINCT, max_size=1)),
         affinities=draw(st.lists(AFFINITIES, max_size=2)),
-        spreads=draw(st.lists(SPREADS, max_size=1)),
+        spreads=draw(st.lists(SPREADS, max_size=2)),
         network=draw(st.none() | NETWORKS) if special else None,
     )
     return a_job(
@@ -153,21 +164,57 @@ def jobs(draw: st.DrawFn, *, special: bool = True) -> Job:
 
 
 @st.composite
+def held_resources(draw: st.DrawFn, node: Node, given: set[tuple[NodeID, Claim]]) -> AllocatedResources:
+    """What an allocation on a node has: at times a port, a core or a device, each given out once."""
+    resources = some_resources(
+        cpu=draw(st.sampled_from([100, 600])), memory=draw(st.sampled_from([64, 500])), disk=100
+    )
+    (name,) = resources.tasks
+    task, shared = resources.tasks[name], resources.shared
+    match draw(st.sampled_from(["", "", "port", "core", "device"])):
+        case "port":
+            value = draw(st.sampled_from([8080, 20000, 20001]))
+            shared = replace(shared, ports=(AllocatedPort(label="p", value=value, host_ip=address_of(node)),))
+        case "core" if cores := usable_cores(node):
+            core = draw(st.sampled_from(sorted(cores)))
+            task = replace(task, cpu=AllocatedCpu(cpu_shares=cores[core], reserved_cores=(core,)))
+        case "device" if devices := [one for one in node_devices(node) if one.instances]:
+            device = draw(st.sampled_from(devices))
+            chosen = draw(st.sampled_from(device.instances or ()))
+            kind = AllocatedDevice(
+                vendor=device.vendor, type=device.type, name=device.name, device_ids=(chosen.id,)
+            )
+            task = replace(task, devices=(kind,))
+    special = replace(resources, tasks={name: task}, shared=shared)
+    claims = {(node.id, claim) for claim in use_of(special).claims}
+    if given.intersection(claims):
+        return resources
+    given.update(claims)
+    return special
+
+
+def address_of(node: Node) -> str:
+    (network,) = node.node_resources.node_networks or ()
+    (address,) = network.addresses or ()
+    return address.address
+
+
+@st.composite
 def clusters(draw: st.DrawFn, job: Job) -> tuple[list[Node], list[Allocation]]:
     """Nodes, and allocations of `job` and of others on them."""
     made = [draw(nodes(number)) for number in range(draw(st.integers(1, 7)))]
     allocs = []
+    given: set[tuple[NodeID, Claim]] = set()
     for number in range(draw(st.integers(0, 8))):
         own = draw(st.booleans())
+        node = draw(st.sampled_from(made))
         allocs.append(
             an_alloc(
                 number,
-                draw(st.sampled_from(made)),
+                node,
                 job=job if own else a_job(id="other", priority=draw(st.sampled_from([10, 40, 90]))),
                 group=draw(st.sampled_from(["g", "h"])) if own else "g",
-                resources=some_resources(
-                    cpu=draw(st.sampled_from([100, 600])), memory=draw(st.sampled_from([64, 500])), disk=100
-                ),
+                resources=draw(held_resources(node, given)),
                 client_status=draw(st.sampled_from([CLIENT_RUNNING, CLIENT_RUNNING, CLIENT_COMPLETE])),
                 desired_status=draw(st.sampled_from(["run", "run", "run", "stop"])),
             )

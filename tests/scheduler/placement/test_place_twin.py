@@ -39,7 +39,9 @@ def agree(data: st.DataObject, *, special: bool) -> None:
         group,
         wanted,
         rng=Random(data.draw(st.integers(0, 99))),
-        configuration=SchedulerConfiguration(scheduler_algorithm=algorithm),
+        configuration=SchedulerConfiguration(
+            scheduler_algorithm=algorithm, memory_oversubscription_enabled=data.draw(st.booleans())
+        ),
     )
     for placed in result.placed:
         scores = plain.scores()
