@@ -88,7 +88,9 @@ class _Checker:
     def _has_its_volumes(self, alloc: Allocation, slot: int) -> bool:
         if not volumes.volumes_per_alloc(self._group):
             return True
-        mask = volumes.nodes_with_volumes(self._view.columns, self._group, alloc.name_index)
+        mask = volumes.nodes_with_volumes(
+            self._view.columns, self._job.namespace, self._group, alloc.name_index
+        )
         return mask is None or bool(mask[slot])
 
     def _is_overfull(self, slot: int) -> bool:

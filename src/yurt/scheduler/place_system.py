@@ -203,7 +203,9 @@ class _SystemPlacer:
             return False
         if not volumes.volumes_per_alloc(self._group):
             return True
-        mask = volumes.nodes_with_volumes(self._view.columns, self._group, request.name_index)
+        mask = volumes.nodes_with_volumes(
+            self._view.columns, self._job.namespace, self._group, request.name_index
+        )
         return mask is None or bool(mask[slot])
 
     def _broken_property(self, slot: int) -> str:

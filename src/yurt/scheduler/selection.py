@@ -178,7 +178,9 @@ class Selection:
         """Mask of the positions that have the request's own volumes; None if all may be used."""
         mask: NDArray[np.bool_] | None = None
         if volumes.volumes_per_alloc(self._group):
-            mask = volumes.nodes_with_volumes(self._view.columns, self._group, request.name_index)
+            mask = volumes.nodes_with_volumes(
+                self._view.columns, self._job.namespace, self._group, request.name_index
+            )
         if has_sticky_volumes(self._group):
             claimed = nodes_with_claims(self._view, self._job, self._group)
             mask = claimed if mask is None else mask if claimed is None else mask & claimed

@@ -15,6 +15,7 @@ def apply_volume_entry(state: State, index: int, entry: VolumeEntry) -> bool:
     """Apply one such entry; see `yurt.state.apply`. False if nothing came of it."""
     if isinstance(entry, DeleteVolumeClaim):
         return state.volume_claims.delete(entry.claim_id, index) is not None
+    state.columns.forget()
     if isinstance(entry, DeleteHostVolume):
         drop_claims(state, index, volume_id=entry.volume_id)
         return state.host_volumes.delete(entry.volume_id, index) is not None
@@ -45,6 +46,7 @@ def note_offered_volumes(state: State, index: int, node: Node) -> None:
         if volume.node_id == node.id and volume.state == VOLUME_PENDING and _is_offered(volume, node):
             ready = replace(volume, state=VOLUME_READY, modify_index=index)
             state.host_volumes.put(volume.id, ready, index)
+            state.columns.forget()
 
 
 def _is_offered(volume: DynamicVolume, node: Node) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from yurt.model.alloc import Allocation
 from yurt.model.allocated import AllocatedResources
+from yurt.model.host_volume import DynamicVolume
 from yurt.model.node import Node
 from yurt.model.times import MINUTE_NS
 from yurt.model.wire import Nanoseconds, NodeID
@@ -58,6 +59,8 @@ class NodeColumns:
         self._kept_since: Nanoseconds = 0
         # Set by the table of allocations: what is on a node that (re)appears.
         self.allocs_of: Callable[[NodeID], Iterable[Allocation]] = lambda _: ()
+        # Set by State: the volume that was made at run time under an id.
+        self.volume_of: Callable[[str], DynamicVolume | None] = lambda _: None
         self._free: list[int] = []
 
     @property
@@ -77,11 +80,15 @@ class NodeColumns:
             self.ready_memo.clear()
         self.ready_memo[key] = answer
 
+    def forget(self) -> None:
+        """Drop what is kept: something that answers about nodes rest on has changed."""
+        self.memo.clear()
+        self.ready_memo.clear()
+
     def expire(self, now: Nanoseconds) -> None:
         """Drop what is kept once its time is over; whoever schedules calls this before each batch."""
         if now - self._kept_since > KEPT_FOR_NS:
-            self.memo.clear()
-            self.ready_memo.clear()
+            self.forget()
             self._kept_since = now
 
     def set_node(self, node: Node) -> None:

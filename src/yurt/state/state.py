@@ -81,6 +81,7 @@ class State:
         self.quotas: Table[str, QuotaSpec] = Table("quotas", self.watches)
         self.host_volumes: Table[str, DynamicVolume] = Table("host-volumes", self.watches)
         self.volume_claims: Table[str, VolumeClaim] = Table("volume-claims", self.watches)
+        self.columns.volume_of = self.host_volumes.get
         self.allocs.on_ended = self.services.drop_alloc
         self._news = News()
         self._put_builtins()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -15,6 +17,7 @@ from tests.scheduler.placement.builders import (
     with_class,
 )
 from yurt.model.group import TaskGroup
+from yurt.model.host_volume import DynamicVolume, VolumeCapability
 from yurt.model.job import Job
 from yurt.model.node import (
     NODE_DOWN,
@@ -250,9 +253,54 @@ def test_host_volumes() -> None:
     assert feasible([serving(read_only=True)], asking()) == []
     assert feasible([serving(read_only=True)], asking(read_only=True)) == ["n0"]
     assert feasible([serving()], asking(sticky=True)) == []
-    assert feasible([serving(id="v1")], asking(sticky=True)) == ["n0"]
     found = judge([a_node(0)], asking())
     assert found.filtered(job_seen=True, group_seen=True).labels == {"missing compatible host volumes": 1}
+
+
+@pytest.mark.parametrize(
+    ("volume", "request_", "namespace", "serves"),
+    [
+        pytest.param({}, {}, "default", True, id="as usual"),
+        pytest.param({}, {"sticky": True}, "default", True, id="may be claimed for good"),
+        pytest.param({}, {}, "other", False, id="of another namespace"),
+        pytest.param({"state": "pending"}, {}, "default", False, id="not ready"),
+        pytest.param({}, {"read_only": True}, "default", False, id="not made for reading alone"),
+        pytest.param(
+            {"modes": ("single-node-reader-only",)}, {"read_only": True}, "default", True, id="reader"
+        ),
+        pytest.param({"modes": ("single-node-reader-only",)}, {}, "default", False, id="not for writing"),
+        pytest.param(
+            {"modes": ("single-node-multi-writer",)},
+            {"access_mode": "single-node-multi-writer"},
+            "default",
+            True,
+            id="asked for and offered",
+        ),
+        pytest.param({}, {"access_mode": "single-node-multi-writer"}, "default", False, id="not offered"),
+        pytest.param({}, {"attachment_mode": "block-device"}, "default", False, id="not attached so"),
+    ],
+)
+def test_volumes_made_at_run_time(
+    volume: dict[str, Any], request_: dict[str, Any], namespace: str, serves: bool
+) -> None:
+    node = with_class(replace(a_node(0), host_volumes={"data": HostVolume(name="data", id="v1")}))
+    state = a_state([node])
+    modes = volume.get("modes", ())
+    made = DynamicVolume(
+        id="v1",
+        name="data",
+        node_id=node.id,
+        state=volume.get("state", "ready"),
+        requested_capabilities=tuple(
+            VolumeCapability(access_mode=mode, attachment_mode="file-system") for mode in modes
+        )
+        or None,
+    )
+    state.host_volumes.put(made.id, made, state.index)
+    wanted = VolumeRequest(name="v", type="host", source="data", **request_)
+    group = replace(a_group(), volumes={"v": wanted})
+    found = feasibility(state.columns, replace(a_job(group), namespace=namespace), group)
+    assert bool(found.mask[0]) is serves
 
 
 def test_csi_volumes_that_nobody_has_turn_every_node_away() -> None:

@@ -188,7 +188,7 @@ def feasibility(columns: NodeColumns, job: Job, group: TaskGroup) -> Feasibility
     network = group.networks[0] if group.networks else None
     key = (
         "feasible",
-        job.namespace if any(volumes.csi_volumes(group)) else "",
+        job.namespace if group.volumes else "",
         job.node_pool,
         job.datacenters,
         job.constraints,
@@ -233,7 +233,7 @@ def _rules(columns: NodeColumns, job: Job, group: TaskGroup) -> Iterator[Rule]:
     for provider in secrets.secret_providers(group):
         yield Rule(secrets.LABEL, secrets.nodes_with_provider(columns, provider), Level.GROUP, True)
     if not volumes.volumes_per_alloc(group):
-        with_volumes = volumes.nodes_with_volumes(columns, group, 0)
+        with_volumes = volumes.nodes_with_volumes(columns, job.namespace, group, 0)
         if with_volumes is not None:
             yield Rule(volumes.LABEL, with_volumes, Level.NODE, False)
     for request in volumes.csi_volumes(group):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from yurt.model.group import TaskGroup
+from yurt.model.host_volume import VOLUME_READY, DynamicVolume, VolumeCapability
 from yurt.model.node import Node
 from yurt.model.volume import VolumeRequest
 from yurt.state.columns import NodeColumns
@@ -15,27 +16,40 @@ from yurt.state.columns import NodeColumns
 LABEL = "missing compatible host volumes"
 HOST_VOLUME, CSI_VOLUME = "host", "csi"
 
-_READER_MODES = ("single-node-reader-only",)
-_WRITER_MODES = ("single-node-writer", "single-node-single-writer", "single-node-multi-writer")
+_READER, _WRITER = "single-node-reader-only", "single-node-writer"
+_FILE_SYSTEM = "file-system"
+# What a volume may be used as that says nothing about that.
+_USUAL = (VolumeCapability(access_mode=_WRITER, attachment_mode=_FILE_SYSTEM),)
 
 
-def has_volume(node: Node, request: VolumeRequest, source: str) -> bool:
-    """Whether a node's host volume `source` serves a request.
+def has_volume(
+    node: Node,
+    request: VolumeRequest,
+    source: str,
+    *,
+    namespace: str,
+    volume_of: Callable[[str], DynamicVolume | None],
+) -> bool:
+    """Whether a node's host volume `source` serves a request from a namespace.
 
     A volume of the node's own configuration has no id: it cannot be claimed for good (`sticky`), and
-    knows no access modes. One that was created through the API has an id, and the node lists it only
-    while it is ready.
+    knows neither namespaces nor access modes. One that was made at run time (`volume_of` its id) serves
+    its own namespace, once it is ready, in the ways that it was made for.
     """
     volume = (node.host_volumes or {}).get(source)
     if volume is None or (volume.read_only and not request.read_only):
         return False
     if not volume.id:
         return not request.sticky
-    if request.access_mode in _READER_MODES:
-        return request.read_only
-    if request.access_mode in _WRITER_MODES:
-        return not request.read_only
-    return not request.access_mode
+    made = volume_of(volume.id)
+    if made is None or made.namespace != namespace or made.state != VOLUME_READY:
+        return False
+    wanted = VolumeCapability(
+        access_mode=request.access_mode or (_READER if request.read_only else _WRITER),
+        attachment_mode=request.attachment_mode or _FILE_SYSTEM,
+    )
+    suits = request.read_only if wanted.access_mode == _READER else not request.read_only
+    return suits and wanted in (made.requested_capabilities or _USUAL)
 
 
 def host_volumes(group: TaskGroup) -> Iterator[VolumeRequest]:
@@ -58,22 +72,32 @@ def volume_source(request: VolumeRequest, name_index: int) -> str:
     return f"{request.source}[{name_index}]" if request.per_alloc else request.source
 
 
-def nodes_with_volumes(columns: NodeColumns, group: TaskGroup, name_index: int) -> NDArray[np.bool_] | None:
+def nodes_with_volumes(
+    columns: NodeColumns, namespace: str, group: TaskGroup, name_index: int
+) -> NDArray[np.bool_] | None:
     """Mask of the nodes with all host volumes of one instance; None if it asks for none."""
     mask: NDArray[np.bool_] | None = None
     for request in host_volumes(group):
-        one = _nodes_with(columns, request, volume_source(request, name_index))
+        one = _nodes_with(columns, namespace, request, volume_source(request, name_index))
         mask = one if mask is None else mask & one
     return mask
 
 
-def _nodes_with(columns: NodeColumns, request: VolumeRequest, source: str) -> NDArray[np.bool_]:
-    key = ("volume", source, request.read_only, request.sticky, request.access_mode)
+def _nodes_with(
+    columns: NodeColumns, namespace: str, request: VolumeRequest, source: str
+) -> NDArray[np.bool_]:
+    how = (request.read_only, request.sticky, request.access_mode, request.attachment_mode)
+    key = ("volume", namespace, source, *how)
     known: NDArray[np.bool_] | None = columns.memo.get(key)
     if known is not None:
         return known
     mask = np.fromiter(
-        (node is not None and has_volume(node, request, source) for node in columns.nodes), dtype=np.bool_
+        (
+            node is not None
+            and has_volume(node, request, source, namespace=namespace, volume_of=columns.volume_of)
+            for node in columns.nodes
+        ),
+        dtype=np.bool_,
     )
     columns.keep(key, mask)
     return mask
