@@ -16,7 +16,7 @@ from yurt.model.job import BATCH, JOB_TYPES
 from yurt.model.plan import Plan
 from yurt.model.resources import Resources
 from yurt.model.task import Task
-from yurt.scheduler.check_plan import CheckedPlan
+from yurt.scheduler.check_plan import CheckedPlan, check_plan
 from yurt.scheduler.configuration import ALGORITHM_META
 from yurt.scheduler.rank import algorithms
 from yurt.scheduler.rank.candidates import Candidates
@@ -76,12 +76,10 @@ def test_a_plug_in_that_fails_fails_its_own_evaluation_only(monkeypatch: pytest.
 def test_a_plan_that_cannot_be_verified_fails_its_own_evaluation_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    check = plan_applier.check_plan
-
     def stumbling(view: View, plan: Plan) -> CheckedPlan:
         if view.state.evals[plan.eval_id].job_id == "bad":
             raise ZeroDivisionError("what is this?")
-        return check(view, plan)
+        return check_plan(view, plan)
 
     monkeypatch.setattr(plan_applier, "check_plan", stumbling)
 

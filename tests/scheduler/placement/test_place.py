@@ -275,7 +275,7 @@ def claiming(*nodes: int) -> State:
         ]
     )
     for number in range(2):
-        volume = DynamicVolume(id=f"v{number}", name="data", node_id=NodeID(f"node-{number}"))
+        volume = DynamicVolume(id=f"v{number}", name="data", node_id=NodeID(f"node-{number}"), state="ready")
         state.host_volumes.put(volume.id, volume, 1)
     for number in nodes:
         claim = VolumeClaim(
