@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from yurt.api import needs
 from yurt.api.answer import Answer, empty_answer, text_answer
 from yurt.api.call import Call
@@ -13,7 +15,6 @@ from yurt.api.v1.host_volumes import HostVolumeHandlers
 from yurt.model.wire import Wire
 
 ENTERPRISE_ONLY = "Nomad Enterprise only endpoint"
-NO_VOLUMES = "Yurt has no CSI plugins; use host volumes"
 
 _ENTERPRISE_PATHS = (
     "/v1/sentinel/policies",
@@ -28,8 +29,30 @@ _ENTERPRISE_PATHS = (
 _LISTS_CSI = ("csi-list-volume", "csi-read-volume", "csi-mount-volume", "list-jobs")
 
 
-class _AnyBody(Wire, frozen=True, kw_only=True):
-    """A body that only has to be an object."""
+class _CsiVolume(Wire, frozen=True, kw_only=True):
+    """A volume, as far as it is looked at before its plugin is."""
+
+    id: str = ""
+    plugin_id: str = ""
+    requested_capabilities: list[Any] | None = None
+    clone_id: str = ""
+    snapshot_id: str = ""
+
+    def problems(self) -> list[str]:
+        """What is wrong with it, whatever its plugin may say."""
+        found = {
+            "missing volume id": not self.id,
+            "missing plugin id": not self.plugin_id,
+            "only one of snapshot_id and clone_id is allowed": bool(self.snapshot_id and self.clone_id),
+            "must include at least one capability block": not self.requested_capabilities,
+        }
+        return [problem for problem, is_so in found.items() if is_so]
+
+
+class _CsiVolumes(Wire, frozen=True, kw_only=True):
+    """The body of a write of volumes."""
+
+    volumes: list[_CsiVolume] | None = None
 
 
 class AbsentHandlers:
@@ -173,9 +196,15 @@ class AbsentHandlers:
         return Answer(body=[], index=self._deps.state.nodes.index, is_read=True)
 
     async def no_volumes(self, call: Call) -> Answer:
-        """A write of volumes: refused, after its body was read."""
-        await call.read(_AnyBody)
-        raise HttpError(501, NO_VOLUMES)
+        """A write of volumes: refused, since there is no plugin that could have them."""
+        form: _CsiVolumes = await call.read(_CsiVolumes)
+        if not form.volumes:
+            raise HttpError(500, "missing volume definition")
+        for volume in form.volumes:
+            problems = volume.problems()
+            if problems:
+                raise HttpError(500, f"validation: {', '.join(problems)}")
+        raise HttpError(500, f"no CSI plugin named: {form.volumes[0].plugin_id} could be found")
 
     async def no_volume(self, _call: Call) -> Answer:
         """GET /v1/volume/csi/<id>."""
@@ -187,6 +216,10 @@ class AbsentHandlers:
 
     async def no_csi_volume(self, call: Call) -> Answer:
         """DELETE /v1/volume/csi/<id>."""
+        try:
+            call.flag("force")
+        except HttpError:
+            raise HttpError(400, "invalid force value") from None
         raise HttpError(500, f"volume not found: {call.path['volume_id']}")
 
     async def no_attached_volume(self, call: Call) -> Answer:
