@@ -98,6 +98,9 @@ def test_measures_checks_and_metadata(server: RealAgent, node: dict[str, Any], a
     changed = server.call("POST", f"/v1/client/metadata?node_id={node['ID']}", {"Meta": {"rack": "r1"}})
     assert changed.json["Dynamic"] == {"rack": "r1"}
     assert server.call("GET", f"/v1/client/metadata?node_id={node['ID']}").json["Meta"]["rack"] == "r1"
+    changed = server.call("POST", f"/v1/client/metadata?node_id={node['ID']}", {"Meta": {"rack": None}})
+    assert changed.json["Dynamic"] == {}
+    assert "rack" not in changed.json["Meta"]
 
 
 def test_restart_and_collection(server: RealAgent, node: dict[str, Any], alloc: str) -> None:

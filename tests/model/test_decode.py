@@ -109,6 +109,15 @@ def test_names_match_in_any_case_and_unknown_ones_and_nulls_are_dropped() -> Non
     assert request.job == {"ID": "x", "TaskGroups": [{"Count": 2}]}
 
 
+def test_null_entries_are_zero_values_unless_they_may_be_unset() -> None:
+    class Both(Wire, frozen=True, kw_only=True):
+        plain: dict[str, str] | None = None
+        unset: dict[str, str | None] | None = None
+
+    body = decode_body(b'{"Plain": {"a": null}, "Unset": {"a": null}}', Both)
+    assert (body.plain, body.unset) == ({"a": ""}, {"a": None})
+
+
 def test_free_form_members_are_kept_as_sent() -> None:
     config = {"Null": None, "nested": [{"Case": 1.5}, []]}
     folded = fold({"TaskGroups": [{"Tasks": [{"Config": config}]}]}, plan_of(JobForm))

@@ -376,13 +376,15 @@ def _map(item_type: TypeForm, wanted: str) -> Fold:
         return _free_map(wanted)
     item_fold = _fold_for(item_type)
     plain = _plain(item_type)
+    # A null entry is the zero value in Go, unless entries are pointers there.
+    unset = None if plain is None or type(None) in get_args(item_type) else plain()
 
     def fold_map(value: Json) -> dict[str, Any]:
         if type(value) is not dict:
             raise _KindMismatch(_json_kind(value), wanted)
         if plain is not None:
             return {
-                key: item if type(item) is plain else plain() if item is None else item_fold(item)
+                key: item if type(item) is plain else unset if item is None else item_fold(item)
                 for key, item in value.items()
             }
         return {key: item_fold(item) for key, item in value.items() if item is not None}
