@@ -101,3 +101,19 @@ async def test_scaling_to_the_same_count_is_a_new_version_too() -> None:
     assert (await versions(api))["Versions"][0]["Version"] == 1
     status = (await api.call("GET", "/v1/job/web/scale")).json
     assert status["TaskGroups"]["g"]["Events"][0]["Message"] == "again"
+
+
+@pytest.mark.parametrize(
+    "launcher",
+    [
+        pytest.param({"Periodic": {"Enabled": True, "Spec": "0 0 1 1 *", "SpecType": "cron"}}, id="periodic"),
+        pytest.param({"ParameterizedJob": {}}, id="parameterized"),
+    ],
+)
+async def test_scaling_what_only_launches_others_places_nothing(launcher: dict[str, Any]) -> None:
+    api = await served()
+    await api.register("web", Type="batch", **launcher)
+    reply = await api.call("PUT", "/v1/job/web/scale", {"Count": 3, "Target": {"Group": "g"}})
+    assert (reply.status, reply.json["EvalID"], reply.json["EvalCreateIndex"]) == (200, "", 0)
+    assert (await versions(api))["Versions"][0]["TaskGroups"][0]["Count"] == 3
+    assert (await api.call("GET", "/v1/job/web/evaluations")).json == []

@@ -102,12 +102,15 @@ class ScaleCommands:
             create_time=event.time,
             modify_time=event.time,
         )
+        # What only launches children has nothing of its own to place; the count is for the next child.
+        evals = () if job.is_periodic or job.is_parameterized else (evaluation,)
+        eval_id = evaluation.id if evals else EvalID("")
         entry = RegisterJob(
             at=event.time,
             job=replace(job, task_groups=groups, submit_time=event.time, version_tag=None),
-            evals=(evaluation,),
+            evals=evals,
             enforce_index=job.job_modify_index,
-            scaling=GroupScaling(group=group.name, event=replace(event, eval_id=evaluation.id)),
+            scaling=GroupScaling(group=group.name, event=replace(event, eval_id=eval_id or None)),
             is_new_version=True,
             versions_kept=context.job_versions_kept,
         )
@@ -120,8 +123,8 @@ class ScaleCommands:
         return Scaled(
             index=committed.index,
             job_modify_index=outcome.job.job_modify_index,
-            eval_id=evaluation.id,
-            eval_create_index=committed.index,
+            eval_id=eval_id,
+            eval_create_index=committed.index if evals else 0,
         )
 
 
