@@ -200,6 +200,14 @@ def test_colour_rules(yurt: CommandLine) -> None:
     assert yurt("NOMAD_CLI_NO_COLOR=1 yurt job status -force-color nothing", is_terminal=True).stderr == plain
 
 
+def test_people_are_told_that_flags_come_first(yurt: CommandLine) -> None:
+    piped = yurt("yurt job status web -verbose")
+    assert len(piped.stderr.splitlines()) == 2
+    shown = yurt("yurt job status web -verbose", is_terminal=True)
+    assert "Flags come before arguments: write 'yurt job status -verbose ...'" in shown.stderr
+    assert shown.exit_code == 1
+
+
 def test_missing_snapshot_file(yurt: CommandLine) -> None:
     same(yurt, read_transcript("operator").step("yurt operator snapshot inspect nothing.snap"))
 

@@ -138,6 +138,10 @@ def _run(command: "Command[Any]", arguments: list[str]) -> int:
         session.console.error(
             f"For additional help try '{PROGRAM} {command.help_path or command.path} -help'"
         )
+        late = next((word for word in rest if word.startswith("-") and word != "-"), "")
+        # Scripts know the two lines above, so this is for people only.
+        if late and session.console.is_terminal:
+            session.console.error(f"Flags come before arguments: write '{PROGRAM} {command.path} {late} ...'")
         return command.usage_exit_code
     except FlagError as error:
         session.console.error(str(error))
