@@ -295,6 +295,7 @@ ROWS = (
     Row("operator snapshot save", "state.snap", shows="state.snap"),
     Row("operator snapshot inspect", "state.snap", shows="Total"),
     Row("operator debug", "-duration 0s -event-topic Job", shows="Created debug archive: nomad-debug-"),
+    Row("operator debug", "-duration 0s -pprof-duration 1s -vault-token t", shows="Not captured: profiles"),
     Row("debug", "-duration 0s -output captured", shows="Created debug directory: captured/nomad-debug-"),
     Row("operator raft info", "{data}", shows="Last Index"),
     Row("operator raft logs", "{data}", shows='"Index": 1'),

@@ -91,6 +91,7 @@ def find_context(contexts: Contexts, name: str) -> Context:
     if found is None:
         known = ", ".join(sorted(contexts.contexts)) or "none"
         raise CommandError(
-            f"No context \"{name}\" (there are: {known}); make it with 'yurt context set {name} -address ...'"
+            f'No context "{name}" (there are: {known}); '
+            f"make it with 'yurt context set -address <addr> {name}'"
         )
     return found

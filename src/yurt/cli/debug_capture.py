@@ -90,15 +90,15 @@ class Capture:
             self._save(f"client/{node_id}/host.json", "/v1/agent/host", node_id=node_id)
 
     def follow(
-        self, *, duration_ns: int, interval_ns: int, log_level: str, topics: str, event_index: int
+        self, *, duration_ns: int, interval_ns: int, log: "LogDetail", topics: str, event_index: int
     ) -> None:
         """Capture state every interval, and logs and events all the while."""
         sources = {
-            f"client/{node}/monitor.log": _Source("/v1/agent/monitor", node_id=node, log_level=log_level)
+            f"client/{node}/monitor.log": _Source("/v1/agent/monitor", node_id=node, log=log)
             for node in self.nodes
         }
         for name in self.servers:
-            source = _Source("/v1/agent/monitor", server_id=name, log_level=log_level)
+            source = _Source("/v1/agent/monitor", server_id=name, log=log)
             sources[f"server/{name}/monitor.log"] = source
         if topics not in ("", "none"):
             wanted = tuple(topic if ":" in topic else f"{topic}:*" for topic in topics.split(","))
@@ -168,13 +168,20 @@ class Capture:
         return self._over.is_set()
 
 
+class LogDetail(NamedTuple):
+    """How much of the logs is captured."""
+
+    level: str = ""
+    with_location: bool = False
+
+
 class _Source(NamedTuple):
     """An endless answer: a log, or events."""
 
     path: str
     node_id: str = ""
     server_id: str = ""
-    log_level: str = ""
+    log: LogDetail = LogDetail()
     topics: tuple[str, ...] = ()
     event_index: int = 0
 
@@ -196,7 +203,8 @@ class _Copy(threading.Thread):
                 self._source.path,
                 node_id=self._source.node_id,
                 server_id=self._source.server_id,
-                log_level=self._source.log_level,
+                log_level=self._source.log.level,
+                log_include_location=self._source.log.with_location,
                 topic=self._source.topics,
                 index=self._source.event_index or "",
             )

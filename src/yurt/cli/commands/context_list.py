@@ -23,7 +23,7 @@ def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> i
         show_value(session.console, options, found)
         return 0
     if not names:
-        session.console.output("No contexts: save one with 'yurt context set <name> -address <addr>'")
+        session.console.output("No contexts: save one with 'yurt context set -address <addr> <name>'")
         return 0
     rows: list[list[object]] = [["Current", "Name", "Address", "Namespace", "Region", "Token"]]
     for name in names:

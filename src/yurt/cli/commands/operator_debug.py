@@ -7,7 +7,7 @@ from typing import Annotated
 
 from yurt.cli.arguments import no_arguments
 from yurt.cli.command import Command, Session
-from yurt.cli.debug_capture import Capture
+from yurt.cli.debug_capture import Capture, LogDetail
 from yurt.cli.errors import CommandError
 from yurt.cli.layout import key_list
 from yurt.cli.options import Flag, GeneralOptions
@@ -16,6 +16,23 @@ from yurt.model.times import MINUTE_NS, SECOND_NS
 
 EXIT_CAPTURE_FAILED = 2
 DEFAULT_NODES_MAX = 10
+
+
+# Flags of Nomad's scripts about what there is none of here.
+NOT_HERE = (
+    "pprof-interval",
+    "log-lookback",
+    *(f"consul-{name}" for name in ("http-addr", "token", "token-file")),
+    *(
+        f"consul-{name}"
+        for name in ("auth", "ssl", "verify-ssl", "client-cert", "client-key", "ca-cert", "ca-path")
+    ),
+    *(f"vault-{name}" for name in ("address", "token", "client-cert", "client-key", "ca-cert", "ca-path")),
+)
+NOT_CAPTURED = (
+    "Not captured: profiles (there are none of Go programs), log files (agents keep none, see "
+    "'yurt monitor export'), and what Consul and Vault say."
+)
 
 
 class Options(GeneralOptions, frozen=True, kw_only=True):
@@ -35,6 +52,9 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
         Flag("interval", "How often to look. Default = 30s", "<duration>", form="duration"),
     ] = 30 * SECOND_NS
     log_level: Annotated[str, Flag("log-level", "The logs' level. Default = TRACE", "<level>")] = "TRACE"
+    log_include_location: Annotated[
+        bool, Flag("log-include-location", "Name file and line in every log line.")
+    ] = False
     max_nodes: Annotated[
         int, Flag("max-nodes", "At most so many nodes are asked; 0 for all. Default = 10", "<n>")
     ] = DEFAULT_NODES_MAX
@@ -55,6 +75,13 @@ class Options(GeneralOptions, frozen=True, kw_only=True):
     stale: Annotated[bool, Flag("stale", "Accept answers of servers that do not lead.", is_hidden=True)] = (
         False
     )
+    log_file_export: Annotated[
+        bool, Flag("log-file-export", "Not captured: agents keep no log files.", is_hidden=True)
+    ] = False
+    not_captured: Annotated[
+        tuple[str, ...],
+        Flag("pprof-duration", "Not captured, see NOT_CAPTURED.", "<value>", also=NOT_HERE, is_hidden=True),
+    ] = ()
     verbose: Annotated[bool, Flag("verbose", "Say what is being captured.")] = False
 
 
@@ -84,13 +111,15 @@ def run(session: Session, options: Options, arguments: Sequence[str]) -> int:
             ]
         )
     )
+    if options.log_file_export or options.not_captured:
+        session.console.warn(NOT_CAPTURED)
     session.console.output("\nCapturing cluster data...")
     try:
         capture.once()
         capture.follow(
             duration_ns=options.duration,
             interval_ns=options.interval,
-            log_level=options.log_level,
+            log=LogDetail(options.log_level, options.log_include_location),
             topics=options.event_topic,
             event_index=options.event_index,
         )
