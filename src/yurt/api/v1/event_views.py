@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from yurt.api.v1.acl_events import ACL_EVENT_TYPES, ACL_TOPICS
 from yurt.api.v1.alloc_views import alloc_view
+from yurt.api.v1.host_volumes import volume_view
 from yurt.api.v1.node_views import node_view
 from yurt.model.job import JOB_DEAD, JOB_PENDING
 from yurt.model.variable import metadata_of
@@ -37,6 +38,8 @@ EVENT_TYPES: Mapping[str, str] = {
     "DeleteServices": "ServiceDeregistration",
     "PutVariable": "VariableUpdated",
     "DeleteVariable": "VariableUpdated",
+    "UpsertHostVolume": "HostVolumeRegistered",
+    "DeleteHostVolume": "HostVolumeDeleted",
     "LockVariable": "VariableUpdated",
     "UnlockVariable": "VariableUpdated",
     **ACL_EVENT_TYPES,
@@ -130,6 +133,13 @@ def _node_pool(change: Change) -> _Described:
     return change.row.name, "", None, {"NodePool": change.row}
 
 
+def _host_volume(change: Change) -> _Described:
+    one = change.row
+    # Nomad names no key when a volume is gone.
+    key = "" if change.is_deleted else one.id
+    return key, one.namespace, (one.id, one.name, one.plugin_id), {"Volume": volume_view(one, None)}
+
+
 _TOPICS: Mapping[str, tuple[str, Callable[[Change], _Described]]] = {
     "jobs": ("Job", _job),
     "evals": ("Evaluation", _evaluation),
@@ -139,5 +149,6 @@ _TOPICS: Mapping[str, tuple[str, Callable[[Change], _Described]]] = {
     "nodes": ("Node", _node),
     "node-pools": ("NodePool", _node_pool),
     "variables": ("Variable", _variable),
+    "host-volumes": ("HostVolume", _host_volume),
     **ACL_TOPICS,
 }

@@ -120,7 +120,7 @@ class HostVolumeHandlers:
                 alloc_stub(state.allocs[alloc_id], with_resources=False, with_task_states=True)
                 for alloc_id in users_of(state, volume)
             )
-            return max(state.host_volumes.index, 1), _view(volume, allocs)
+            return max(state.host_volumes.index, 1), volume_view(volume, allocs)
 
         answer = await self._deps.read(call, [("host-volumes", volume_id)], read)
         if answer.body is None:
@@ -181,7 +181,7 @@ class HostVolumeHandlers:
         made = await self._nodes.create(self._deps.state.nodes[planned.node_id], _asked(planned))
         volume = replace(planned, host_path=made.path, capacity_bytes=made.bytes)
         index = await self._commands.store(volume)
-        return Answer(body=VolumeResponse(volume=_view(volume, None), index=index), index=index)
+        return Answer(body=VolumeResponse(volume=volume_view(volume, None), index=index), index=index)
 
 
 def _asked(volume: DynamicVolume) -> MakeVolume:
@@ -198,7 +198,8 @@ def _asked(volume: DynamicVolume) -> MakeVolume:
     )
 
 
-def _view(volume: DynamicVolume, allocs: tuple[AllocListStub, ...] | None) -> VolumeView:
+def volume_view(volume: DynamicVolume, allocs: tuple[AllocListStub, ...] | None) -> VolumeView:
+    """Show a volume, with the allocations that use it if they were asked for."""
     return VolumeView(**asdict(volume), allocations=allocs)
 
 
