@@ -11,6 +11,7 @@ from yurt.agent.alloc_runner.runner import AllocRunner
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity
 from yurt.agent.server_link import ServerLink
+from yurt.agent.shared_cores import reserved_cores
 from yurt.agent.state_db import StoredAlloc
 from yurt.errors import YurtError
 from yurt.model.alloc import CLIENT_COMPLETE, CLIENT_FAILED
@@ -127,6 +128,7 @@ class AllocSet:
                 self._reports.assume(alloc.id, status=stored.acknowledged, health=runner.health)
             else:
                 self._changed(runner)
+        self._share_the_rest()
         if self._runners:
             logger.info("allocs.restored", allocs=len(self._runners))
 
@@ -174,6 +176,7 @@ class AllocSet:
         elif alloc.client_status not in (CLIENT_COMPLETE, CLIENT_FAILED):
             runner = AllocRunner(alloc, node=self._node, stored=None, on_change=self._changed)
             self._runners[alloc.id] = runner
+            self._share_cores(runner)
             self._start(runner)
 
     def _refuse(self, alloc: ClientAlloc, reason: str) -> None:
@@ -191,7 +194,17 @@ class AllocSet:
         except Exception as error:
             logger.exception("alloc.runner_failed", alloc_id=runner.alloc.id)
             runner.fail(f"{type(error).__name__}: {error}")
+        self._share_cores(runner)
         self.garbage_expected.set()
+
+    def _share_cores(self, changed: AllocRunner) -> None:
+        """Take the cores of live allocations from all others, once an allocation with cores has changed."""
+        if reserved_cores(changed.alloc):
+            self._share_the_rest()
+
+    def _share_the_rest(self) -> None:
+        reserved = frozenset(core for runner in self.live for core in reserved_cores(runner.alloc))
+        self._node.shared_cores.leave_out(reserved)
 
     # --- telling of them ----------------------------------------------------------------------------
 

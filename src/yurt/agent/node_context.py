@@ -19,6 +19,7 @@ from yurt.agent.identities import IdentitySource, NoIdentities
 from yurt.agent.network.networks import Networks
 from yurt.agent.services.registrar import NoRegistrar, Registrar
 from yurt.agent.settings import ClientSettings
+from yurt.agent.shared_cores import SharedCores
 from yurt.agent.state_db import StateDb
 from yurt.agent.task_api import OpenDoor
 from yurt.agent.task_env import host_environment
@@ -54,6 +55,8 @@ class NodeContext:
         self.rng = rng
         self.devices = NvidiaGpus(nvidia_options(settings.driver_configs.get(NVIDIA)))
         state_dir = Path(settings.state_dir) if settings.state_dir else Path(settings.alloc_dir).parent
+        # The cores of tasks that reserve none; replaced by who has found the machine's control groups.
+        self.shared_cores = SharedCores(None, ())
         self.networks = Networks(settings, state_dir / NETWORKS, drivers=drivers, clock=clock)
         # What templates know of the cluster; replaced by who is in touch with the servers.
         self.template_watches = DataWatches(NoTemplateData(), clock=clock, rng=rng)

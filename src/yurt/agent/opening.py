@@ -12,6 +12,7 @@ import msgspec
 from yurt.agent.alloc_dir import AllocDirs
 from yurt.agent.driver_watch import fingerprint_drivers
 from yurt.agent.drivers import Driver, DriverContext, load_drivers
+from yurt.agent.drivers.cgroups import find_cgroups
 from yurt.agent.fingerprint.facts import Probe
 from yurt.agent.fingerprint.registry import fingerprint
 from yurt.agent.launcher import LauncherClient
@@ -19,6 +20,7 @@ from yurt.agent.node_changes import with_devices
 from yurt.agent.node_context import NodeContext
 from yurt.agent.node_identity import NodeIdentity, load_identity
 from yurt.agent.settings import ClientSettings
+from yurt.agent.shared_cores import SharedCores
 from yurt.agent.state_db import StateDb
 from yurt.clock import Clock
 
@@ -76,5 +78,8 @@ async def open_node(
         clock=clock,
         rng=rng,
     )
+    if launcher is not None:
+        cgroups = await asyncio.to_thread(find_cgroups, parent=settings.cgroup_parent)
+        node.shared_cores = SharedCores(cgroups, found.node_resources.cpu.reservable_cpu_cores or ())
     node.node = with_devices(found, await asyncio.to_thread(node.devices.find))
     return OpenedNode(node=node, identity=identity, launcher=launcher)

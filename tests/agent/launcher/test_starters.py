@@ -117,3 +117,27 @@ async def test_what_a_killed_supervisor_leaves_is_found_by_its_groups(
     assert "supervisor was killed" in (await task.wait()).error
 
     wait_gone(orphan)
+
+
+async def test_a_group_of_version_2_is_limited_killed_as_one_and_asked_for_its_end(
+    launcher: LauncherClient, shell: ShellTask, tmp_path: Path
+) -> None:
+    group = tmp_path / "a1.t.scope"
+    group.mkdir()
+    for name in ("memory.max", "cgroup.procs", "cgroup.kill"):
+        (group / name).touch()
+    (group / "memory.events").write_text("low 0\nhigh 0\nmax 9\noom 1\noom_kill 1\noom_group_kill 0\n")
+    groups = Cgroups(
+        make=(str(group),),
+        write=((f"{group}/memory.max", "1048576"),),
+        join=(str(group),),
+        oom_counter=f"{group}/memory.events",
+    )
+
+    task = await launcher.start(msgspec.structs.replace(shell("exit 3"), cgroups=groups))
+    result = await task.wait()
+
+    assert (result.exit_code, result.oom_killed) == (3, True)
+    assert (group / "memory.max").read_text() == "1048576"
+    assert (group / "cgroup.procs").read_text().strip() in ("0", str(task.pid))
+    assert (group / "cgroup.kill").read_text() == "1"

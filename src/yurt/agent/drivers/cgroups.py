@@ -13,6 +13,8 @@ from yurt.agent.launcher import Cgroups
 MOUNT = Path("/sys/fs/cgroup")
 PARENT_V1 = "nomad"
 PARENT_V2 = "nomad.slice"
+# Of version 2: where tasks live that share cores, and where those that have cores of their own.
+SHARED_PART, RESERVED_PART = "share.slice", "reserve.slice"
 _CONTROLLERS_V1 = ("cpu", "memory")
 _CONTROLLERS_V2 = ("cpuset", "cpu", "io", "memory", "pids")
 _MIB = 1 << 20
@@ -79,7 +81,7 @@ def _prepare_v2(mount: Path, parent: str) -> CgroupTree | None:
     for path in (
         mount,
         mount / parent,
-        *(mount / parent / part for part in ("share.slice", "reserve.slice")),
+        *(mount / parent / part for part in (SHARED_PART, RESERVED_PART)),
     ):
         path.mkdir(exist_ok=True)
         (path / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
@@ -146,7 +148,7 @@ def _memory_v1(group: str, resources: TaskResources, *, has_swappiness: bool) ->
 
 
 def _plan_v2(tree: CgroupTree, name: str, resources: TaskResources) -> Cgroups:
-    part = "reserve.slice" if resources.cores else "share.slice"
+    part = RESERVED_PART if resources.cores else SHARED_PART
     group = f"{tree.mount}/{tree.parent}/{part}/{name}.scope"
     hard_mb, soft_mb = memory_limits_mb(resources)
     writes = []

@@ -1,4 +1,4 @@
-"""Measuring tasks: their processes in /proc, and their control groups."""
+"""Measuring tasks: their processes in /proc, or all that is in their control groups."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from yurt.agent.drivers.group_usage import group_memory, groups_of, members, with_throttling
 from yurt.model.resource_usage import CpuStats, MemoryStats, ResourceUsage, TaskResourceUsage, summed
 from yurt.model.times import SECOND_NS
 
-CGROUPS = "/sys/fs/cgroup"
 MEMORY_OF_PROCESS = ("RSS", "Swap")
 CPU_OF_PROCESS = ("System Mode", "User Mode", "Percent")
-CPU_OF_GROUP = ("System Mode", "User Mode", "Throttled Periods", "Throttled Time", "Percent")
-MEMORY_OF_GROUP = {
-    1: ("RSS", "Cache", "Swap", "Usage", "Max Usage", "Kernel Usage", "Kernel Max Usage"),
-    2: ("RSS", "Cache", "Swap", "Usage"),
-}
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _NS_PER_TICK = SECOND_NS // _TICKS_PER_S
@@ -79,8 +74,8 @@ class ProcessMeter:
     def measure(self) -> TaskResourceUsage | None:
         """What is used now; None when the process is gone."""
         now = time.time_ns()
-        groups = _groups_of(self._pid) if self._in_groups else None
-        pids = _members(groups) if groups else _tree(self._pid)
+        groups = groups_of(self._pid) if self._in_groups else None
+        pids = members(groups) if groups else _tree(self._pid)
         usages = {str(pid): usage for pid in pids if (usage := self._process(pid, now)) is not None}
         self._rates.keep(usages)
         if not usages:
@@ -88,7 +83,7 @@ class ProcessMeter:
         total = summed(usages.values())
         if groups:
             total = msgspec.structs.replace(
-                total, memory_stats=_group_memory(groups), cpu_stats=_with_throttling(total.cpu_stats, groups)
+                total, memory_stats=group_memory(groups), cpu_stats=with_throttling(total.cpu_stats, groups)
             )
         return TaskResourceUsage(resource_usage=total, timestamp=now, pids=usages)
 
@@ -129,84 +124,3 @@ def _tree(pid: int) -> list[int]:
         except OSError:  # it ended
             continue
     return found
-
-
-class Groups(msgspec.Struct, frozen=True):
-    """The folders of a process's control groups; of version 2 there is one for everything."""
-
-    version: int
-    memory: str
-    cpu: str
-
-
-def _groups_of(pid: int) -> Groups | None:
-    try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-    except OSError:
-        return None
-    paths = {}
-    for line in lines:
-        _, names, path = line.split(":", 2)
-        for name in names.split(","):
-            paths[name] = path
-    if "memory" in paths and "cpu" in paths:
-        return Groups(1, f"{CGROUPS}/memory{paths['memory']}", f"{CGROUPS}/cpu{paths['cpu']}")
-    path = f"{CGROUPS}{paths.get('', '')}"
-    return Groups(2, path, path) if os.path.exists(f"{path}/memory.current") else None
-
-
-def _members(groups: Groups) -> list[int]:
-    try:
-        return [int(pid) for pid in Path(f"{groups.memory}/cgroup.procs").read_text().split()]
-    except OSError:
-        return []
-
-
-def _group_memory(groups: Groups) -> MemoryStats:
-    facts = _facts(f"{groups.memory}/memory.stat")
-    if groups.version == 1:
-        return MemoryStats(
-            rss=facts.get("rss", 0),
-            cache=facts.get("cache", 0),
-            swap=facts.get("swap", 0),
-            mapped_file=facts.get("mapped_file", 0),
-            usage=_number(f"{groups.memory}/memory.usage_in_bytes"),
-            max_usage=_number(f"{groups.memory}/memory.max_usage_in_bytes"),
-            kernel_usage=_number(f"{groups.memory}/memory.kmem.usage_in_bytes"),
-            kernel_max_usage=_number(f"{groups.memory}/memory.kmem.max_usage_in_bytes"),
-            measured=MEMORY_OF_GROUP[1],
-        )
-    return MemoryStats(
-        rss=facts.get("anon", 0),
-        cache=facts.get("file", 0),
-        swap=_number(f"{groups.memory}/memory.swap.current"),
-        mapped_file=facts.get("file_mapped", 0),
-        usage=_number(f"{groups.memory}/memory.current"),
-        measured=MEMORY_OF_GROUP[2],
-    )
-
-
-def _with_throttling(cpu: CpuStats, groups: Groups) -> CpuStats:
-    facts = _facts(f"{groups.cpu}/cpu.stat")
-    throttled_ns = facts.get("throttled_time", 0) or facts.get("throttled_usec", 0) * 1000
-    return msgspec.structs.replace(
-        cpu,
-        throttled_periods=facts.get("nr_throttled", 0),
-        throttled_time=throttled_ns,
-        measured=CPU_OF_GROUP,
-    )
-
-
-def _facts(path: str) -> dict[str, int]:
-    try:
-        pairs = (line.split() for line in Path(path).read_text().splitlines())
-        return {name: int(value) for name, value in pairs}
-    except (OSError, ValueError):
-        return {}
-
-
-def _number(path: str) -> int:
-    try:
-        return int(Path(path).read_text())
-    except (OSError, ValueError):
-        return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -29,6 +30,10 @@ def kill_leftovers(record: Record) -> None:
         send_signal(record.pid, record.pid_ticks, signal.SIGKILL)
     pid, ticks = record.supervisor
     marker = f"\0{SUPERVISOR_VARIABLE}={pid}.{ticks}\0".encode()
+    for group in record.cgroups:
+        # All of a group at once, where the kernel offers that; what it does not reach is looked for.
+        with contextlib.suppress(OSError):
+            Path(group, "cgroup.kill").write_text("1")
     for _ in range(ROUNDS_MAX):
         killed = _kill_all(_processes(), partial(_is_marked, marker=marker))
         for group in record.cgroups:

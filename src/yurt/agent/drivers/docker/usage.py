@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from yurt.agent.drivers.docker.answers import ContainerStats
-from yurt.agent.drivers.usage import CPU_OF_GROUP, CpuRates, CpuTimes
+from yurt.agent.drivers.group_usage import CPU_OF_GROUP
+from yurt.agent.drivers.usage import CpuRates, CpuTimes
 from yurt.model.resource_usage import MemoryStats, ResourceUsage, TaskResourceUsage
 from yurt.model.wire import Nanoseconds
 

@@ -19,6 +19,19 @@ def make(request: Request) -> None:
             os.close(fd)
 
 
+def kill(request: Request) -> None:
+    """Kill all that is in the task's own groups at once, where the kernel offers that."""
+    for directory in request.texts("cgroup_make"):
+        try:
+            fd = os.open(f"{directory}/cgroup.kill", os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:  # version 1, or a kernel before 5.14
+            continue
+        try:
+            os.write(fd, b"1")
+        finally:
+            os.close(fd)
+
+
 def was_oom_killed(request: Request) -> bool:
     """Whether the kernel killed a process of the group for its memory; False where that is not kept."""
     path = request.text("oom_counter")

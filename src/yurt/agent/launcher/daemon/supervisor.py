@@ -133,6 +133,7 @@ class Supervisor:
                     del self._logs[fd]
                     os.close(fd)
         ended_ns = time.time_ns()
+        cgroup.kill(self._request)
         kill_descendants(self._child_ended, {})
         self._drain()
         self._record_exit(self._status, ended_ns)
@@ -142,6 +143,7 @@ class Supervisor:
         statuses: dict[int, int] = {}
         reap(statuses)
         if KILL_SIGNAL in signals:
+            cgroup.kill(self._request)
             kill_descendants(self._child_ended, statuses)
         self._status = statuses.get(self._task)
 
