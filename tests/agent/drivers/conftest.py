@@ -46,9 +46,10 @@ def cgroup_tree() -> Iterator[CgroupTree]:
     if tree is None:
         pytest.skip("this machine's control groups cannot be written")
     yield tree
-    # Deepest first; a folder of version 1 is in each controller's tree.
-    for folder in sorted(Path(tree.mount).glob(f"**/{tree.parent}/**/"), reverse=True):
-        folder.rmdir()
+    # Deepest first; a folder of version 1 is in each controller's tree. Those of others come and go.
+    for top in (Path(tree.mount, tree.parent), *Path(tree.mount).glob(f"*/{tree.parent}")):
+        for folder in sorted(top.glob("**/"), reverse=True):
+            folder.rmdir()
 
 
 @pytest.fixture
