@@ -37,3 +37,13 @@ async def test_deleting_needs_a_proper_force() -> None:
     assert (reply.status, reply.text) == (400, "invalid force value")
     reply = await api.call("DELETE", "/v1/volume/csi/v?force=true")
     assert (reply.status, reply.text) == (500, "volume not found: v")
+
+
+async def test_there_is_nothing_to_make_snapshots_of() -> None:
+    api = await served()
+    reply = await api.call("PUT", "/v1/volumes/snapshot", {"Snapshots": [{"SourceVolumeID": "v"}]})
+    assert (reply.status, reply.text) == (500, "volume not found: v")
+    reply = await api.call("PUT", "/v1/volumes/snapshot", {})
+    assert (reply.status, reply.text) == (500, "missing snapshot definition")
+    reply = await api.call("DELETE", "/v1/volumes/snapshot?plugin_id=p&snapshot_id=s")
+    assert (reply.status, reply.text) == (500, "no such plugin")

@@ -27,6 +27,8 @@ NEVER_SUCCEED = {
     "DELETE /v1/operator/raft/peer",
     "GET /v1/volumes/external",
     "GET /v1/volumes/snapshot",
+    "PUT /v1/volumes/snapshot",
+    "DELETE /v1/volumes/snapshot",
     "DELETE /v1/volumes/claim/{claim_id}",
     "GET /v1/volume/csi/{volume_id}",
     "PUT /v1/volume/csi/{volume_id}",

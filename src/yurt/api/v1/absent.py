@@ -55,6 +55,18 @@ class _CsiVolumes(Wire, frozen=True, kw_only=True):
     volumes: list[_CsiVolume] | None = None
 
 
+class _CsiSnapshot(Wire, frozen=True, kw_only=True):
+    """A snapshot that is asked for, as far as it is looked at."""
+
+    source_volume_id: str = ""
+
+
+class _CsiSnapshots(Wire, frozen=True, kw_only=True):
+    """The body of a request for snapshots."""
+
+    snapshots: list[_CsiSnapshot] | None = None
+
+
 class AbsentHandlers:
     """The handlers of enterprise features and CSI."""
 
@@ -113,7 +125,11 @@ class AbsentHandlers:
             ),
             (
                 "/v1/volumes/snapshot",
-                {"GET": (self.no_plugin, needs.listed(*_LISTS_CSI))},
+                {
+                    "GET": (self.no_plugin, needs.listed(*_LISTS_CSI)),
+                    **dict.fromkeys(WRITE, (self.no_snapshots, csi_write)),
+                    "DELETE": (self.no_plugin, csi_write),
+                },
                 "Refuse to ask a plugin for snapshots",
             ),
             (
@@ -205,6 +221,13 @@ class AbsentHandlers:
             if problems:
                 raise HttpError(500, f"validation: {', '.join(problems)}")
         raise HttpError(500, f"no CSI plugin named: {form.volumes[0].plugin_id} could be found")
+
+    async def no_snapshots(self, call: Call) -> Answer:
+        """PUT /v1/volumes/snapshot: there is no volume to make one of."""
+        form: _CsiSnapshots = await call.read(_CsiSnapshots)
+        if not form.snapshots:
+            raise HttpError(500, "missing snapshot definition")
+        raise HttpError(500, f"volume not found: {form.snapshots[0].source_volume_id}")
 
     async def no_volume(self, _call: Call) -> Answer:
         """GET /v1/volume/csi/<id>."""
