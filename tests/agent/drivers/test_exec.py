@@ -116,7 +116,9 @@ def limit(tree: CgroupTree, pid: int, file: str) -> str:
 
 def groups_left(tree: CgroupTree) -> list[Path]:
     """The groups of tasks that still exist."""
-    return [path for path in Path(tree.mount).glob(f"**/{tree.parent}/**/*.t*") if path.is_dir()]
+    # Only below the parent: the groups of others come and go.
+    tops = (Path(tree.mount, tree.parent), *Path(tree.mount).glob(f"*/{tree.parent}"))
+    return [path for top in tops for path in top.glob("**/*.t*") if path.is_dir()]
 
 
 @pytest.fixture(params=["crun", "runc"])
