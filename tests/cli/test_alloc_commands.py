@@ -345,6 +345,23 @@ def test_stopped_job_is_started_as_it_was(yurt: CommandLine) -> None:
     assert "is not stopped" in yurt("yurt job start web").stderr
 
 
+def test_a_started_job_gets_its_scaling_policies_back_as_they_were(yurt: CommandLine) -> None:
+    def groups(*, a: bool, b: bool) -> list[dict[str, Any]]:
+        return [{"Name": "a", "Scaling": {"Enabled": a}}, {"Name": "b", "Scaling": {"Enabled": b}}]
+
+    server = yurt.server
+    stopped = {"ID": "web", "Version": 3, "Stop": True, "TaskGroups": groups(a=False, b=False)}
+    running = {"ID": "web", "Version": 2, "TaskGroups": groups(a=True, b=False)}
+    server.on("GET", "/v1/jobs", [a_job_stub("web")])
+    server.on("GET", "/v1/job/web", stopped)
+    server.on("GET", "/v1/job/web/versions", {"Versions": [stopped, running]})
+    server.on("GET", "/v1/job/web/submission", {"Source": "job {}", "Format": "hcl2", "Variables": ""})
+    server.on("PUT", "/v1/jobs", {"EvalID": "e"})
+    assert yurt("yurt job start -detach web").exit_code == 0
+    sent = next(request.json() for request in server.requests if request.method == "PUT")
+    assert sent["Job"]["TaskGroups"] == groups(a=True, b=False)
+
+
 def test_evaluations_are_deleted_only_while_paused(yurt: CommandLine) -> None:
     server = yurt.server
     eval_id = "5ccdf80f-c8e5-17d2-3964-e10ca3d8c031"

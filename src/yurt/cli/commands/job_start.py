@@ -24,10 +24,7 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
         raise CommandError(f"Job {job_id!r} is not stopped; use 'yurt job run' to change a running job")
     job["Stop"] = False
     source = _source(session, client, job)
-    for group in job.get("TaskGroups") or ():
-        # Stopping a job switches its scaling policies off.
-        if group.get("Scaling"):
-            group["Scaling"]["Enabled"] = True
+    _restore_scaling(client, job)
     with failing_as("Error starting job"):
         answer = jobs.register(client, job, source=source)
     if is_machine_output:
@@ -35,6 +32,23 @@ def run(session: Session, options: FollowOptions, arguments: Sequence[str]) -> i
         return 0
     show_warnings(session.console, answer.value.warnings)
     return follow(session, client, answer.value.eval_id, options, done="Job registration successful")
+
+
+def _restore_scaling(client: Client, job: dict[str, Any]) -> None:
+    """Give scaling policies back the switch they had: stopping a job switches them all off."""
+    scaled = [group for group in job.get("TaskGroups") or () if group.get("Scaling")]
+    if not scaled:
+        return
+    with failing_as("Error retrieving job versions"):
+        versions = json.loads(jobs.versions(client, job["ID"]).body)["Versions"]
+    running = next((one for one in versions if not one.get("Stop")), {"TaskGroups": ()})
+    was_on = {
+        group["Name"]: group["Scaling"].get("Enabled", True)
+        for group in running["TaskGroups"] or ()
+        if group.get("Scaling")
+    }
+    for group in scaled:
+        group["Scaling"]["Enabled"] = was_on.get(group["Name"], True)
 
 
 def _source(session: Session, client: Client, job: dict[str, Any]) -> dict[str, Any] | None:
