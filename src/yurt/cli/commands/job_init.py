@@ -65,6 +65,9 @@ job "example" {
       port "http" {}
     }
 
+    # Before an instance stops, nobody is sent to it any more for this long.
+    shutdown_delay = "1s"
+
     # Make the instances known under a name.
     service {
       name     = "example-web"
