@@ -109,6 +109,7 @@ def test_an_unreadable_expression_names_the_place_and_what_could_stand_there(
             'ID matches "("',
             'failed to compile regular expression "(": error parsing regexp: missing closing ): `(`',
         ),
+        ("Meta == x", "unable to find suitable primitive comparison function for matching"),
     ],
 )
 def test_an_expression_that_does_not_fit_fails_on_the_first_object(expression: str, text: str) -> None:

@@ -85,7 +85,8 @@ def equals(found: Any, text: str) -> bool:  # noqa: ANN401 - any part of an obje
         return False
     if isinstance(found, bytes):
         return found == text.encode()
-    raise FilterFailed("lists, maps and objects cannot be compared with a value; select one of their members")
+    # The words that clients know; what it means is that a list, map or object has no one value.
+    raise FilterFailed("unable to find suitable primitive comparison function for matching")
 
 
 def contains(found: Any, text: str) -> bool:  # noqa: ANN401 - any part of an object
