@@ -382,8 +382,29 @@ def test_snapshots_are_saved_checked_and_restored(
     assert "damaged" in yurt("yurt operator snapshot inspect bad.snap").stderr
 
 
-def _archive() -> bytes:
-    files = {"meta.json": b'{"ID": "2-11-5", "Index": 11, "Term": 2, "Version": 1}', "state.bin": b"state"}
+def test_a_snapshot_lists_its_tables_by_size(
+    yurt: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    meta = {
+        "ID": "x",
+        "Index": 1,
+        "Tables": {"jobs": 1, "nodes": 2},
+        "TableSizes": {"jobs": 2048, "nodes": 10},
+    }
+    (tmp_path / "a.snap").write_bytes(_archive(json.dumps(meta).encode()))
+    lines = yurt("yurt operator snapshot inspect a.snap").stdout.splitlines()[-5:]
+    assert [line.split() for line in lines] == [
+        ["Type", "Count", "Size"],
+        ["jobs", "1", "2.0", "KiB"],
+        ["nodes", "2", "10", "B"],
+        [],
+        ["Total", "3", "2.0", "KiB"],
+    ]
+
+
+def _archive(meta: bytes = b'{"ID": "2-11-5", "Index": 11, "Term": 2, "Version": 1}') -> bytes:
+    files = {"meta.json": meta, "state.bin": b"state"}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
     files["SHA256SUMS"] = sums.encode()
     packed = io.BytesIO()

@@ -58,6 +58,8 @@ def test_the_archive_describes_itself(archive: Path, state: State) -> None:
     assert meta["Index"] == state.index
     assert meta["ID"] == f"{state.index}-1700000000123"
     assert meta["Tables"]["nodes"] == len(state.nodes)
+    assert set(meta["TableSizes"]) <= set(meta["Tables"])
+    assert all(meta["TableSizes"][name] > 0 for name, count in meta["Tables"].items() if count)
 
 
 def test_the_same_state_makes_the_same_archive(archive: Path, state: State, tmp_path: Path) -> None:

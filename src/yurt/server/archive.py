@@ -17,7 +17,7 @@ import msgspec
 from yurt.errors import YurtError
 from yurt.log.snapshot import read_snapshot, write_snapshot
 from yurt.log.snapshot_format import SnapshotHeader
-from yurt.state.snapshot import load
+from yurt.state.snapshot import load, measured
 from yurt.state.state import State
 from yurt.version import VERSION
 
@@ -42,8 +42,8 @@ class ArchiveMeta(msgspec.Struct, frozen=True, kw_only=True):
     created_at_ns: int
     tables: dict[str, int]
 
-    def as_json(self) -> bytes:
-        """The description, with the names that tools look for."""
+    def as_json(self, sizes: dict[str, int]) -> bytes:
+        """The description, with the names that tools look for; `sizes` are the bytes that tables take."""
         return json.dumps(
             {
                 "ID": f"{self.index}-{self.created_at_ns // 1_000_000}",
@@ -52,6 +52,7 @@ class ArchiveMeta(msgspec.Struct, frozen=True, kw_only=True):
                 "Version": 1,
                 "Product": f"yurt {VERSION}",
                 "Tables": self.tables,
+                "TableSizes": sizes,
             }
         ).encode()
 
@@ -59,8 +60,9 @@ class ArchiveMeta(msgspec.Struct, frozen=True, kw_only=True):
 def write_archive(target: Path, header: SnapshotHeader, chunks: Iterator[bytes], meta: ArchiveMeta) -> str:
     """Write an archive of State's chunks, in the calling thread; returns its SHA-256 in hex."""
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
-        state_path = write_snapshot(Path(work), header, chunks)
-        described = meta.as_json()
+        sizes: dict[str, int] = {}
+        state_path = write_snapshot(Path(work), header, measured(chunks, sizes))
+        described = meta.as_json(sizes)
         sums = f"{_sha256(state_path)}  {STATE_FILE}\n{hashlib.sha256(described).hexdigest()}  {META_FILE}\n"
         with (
             target.open("wb") as raw,

@@ -204,6 +204,33 @@ def _section(name: str, rows: list[Any]) -> bytes:
     return _encode(name) + _encode(rows)
 
 
+def _section_name(chunk: bytes) -> tuple[str, int]:
+    """The name of a section, and where its rows begin."""
+    # A section is a short text, whose first byte tells its length, and a list.
+    size = 1 + (chunk[0] & 0x1F)
+    return msgspec.msgpack.decode(chunk[:size], type=str), size
+
+
+# Sections of what the rows of a table share, or say beside it.
+_PARTS_OF_TABLES = {
+    "shared-jobs": "jobs",
+    "shared-resources": "allocs",
+    "shared-metrics": "allocs",
+    "alloc-reports": "nodes",
+}
+
+
+def measured(chunks: Iterable[bytes], sizes: dict[str, int]) -> Iterator[bytes]:
+    """Hand on the chunks that `dump` makes, and add up in `sizes` how many bytes each table takes."""
+    for position, chunk in enumerate(chunks):
+        # The first is the head.
+        if position:
+            name, _ = _section_name(chunk)
+            table = _PARTS_OF_TABLES.get(name, name)
+            sizes[table] = sizes.get(table, 0) + len(chunk)
+        yield chunk
+
+
 def _parts(rows: list[_T]) -> Iterator[list[_T]]:
     for start in range(0, len(rows), ROWS_PER_CHUNK):
         yield rows[start : start + ROWS_PER_CHUNK]
@@ -291,9 +318,7 @@ class _Loader:
         }
 
     def read(self, chunk: bytes) -> None:
-        # A section is a short text, whose first byte tells its length, and a list.
-        size = 1 + (chunk[0] & 0x1F)
-        name = msgspec.msgpack.decode(chunk[:size], type=str)
+        name, size = _section_name(chunk)
         decoder, put = self._readers[name]
         put(decoder.decode(memoryview(chunk)[size:]))
 

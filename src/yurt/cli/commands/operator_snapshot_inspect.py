@@ -31,9 +31,9 @@ def run(session: Session, options: FormatOptions, arguments: Sequence[str]) -> i
         show_value(session.console, options, {"Meta": info.meta, "StateSize": info.state_bytes})
         return 0
     session.console.output(_keys(info))
-    counts = info.meta.get("Tables")
+    counts, sizes = info.meta.get("Tables"), info.meta.get("TableSizes")
     if isinstance(counts, dict) and counts:
-        session.console.output("\n" + _tables(counts))
+        session.console.output("\n" + _tables(counts, sizes if isinstance(sizes, dict) else {}))
     return 0
 
 
@@ -51,11 +51,15 @@ def _keys(info: SnapshotInfo) -> str:
     )
 
 
-def _tables(counts: dict[str, Any]) -> str:
-    rows: list[list[object]] = [["Type", "Count"]]
-    rows.extend([name, counts[name]] for name in sorted(counts, key=lambda name: -int(counts[name])))
-    rows.append(["Total", sum(int(count) for count in counts.values())])
-    return table(rows)
+def _tables(counts: dict[str, Any], sizes: dict[str, Any]) -> str:
+    """The tables by size, and their sums after a row of blanks."""
+    rows: list[list[object]] = [["Type", "Count", "Size"]]
+    for name in sorted(counts, key=lambda name: (-int(sizes.get(name, 0)), -int(counts[name]), name)):
+        rows.append([name, counts[name], format_size(int(sizes.get(name, 0)))])
+    rows.append(["", "", ""])
+    total = sum(int(size) for size in sizes.values())
+    rows.append(["Total", sum(int(count) for count in counts.values()), format_size(total)])
+    return table(rows, empty=" ")
 
 
 COMMAND = Command(
