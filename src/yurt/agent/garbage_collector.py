@@ -33,10 +33,8 @@ class GarbageCollector:
             finally:
                 due.cancel()
             self._allocs.garbage_expected.clear()
-            while ended := self._allocs.deletable:
-                usage = await self._disk_usage()
-                if not is_over_limit(self._settings, usage, allocs=self._allocs.count):
-                    break
+            # The limits first, as there may be many allocations to look through.
+            while await self._is_over_limit() and (ended := self._allocs.deletable):
                 finished = [EndedAlloc(runner.alloc.id, runner.finished_ns) for runner in ended]
                 await self._allocs.destroy(self._allocs.get(oldest(finished)))
 
@@ -55,8 +53,8 @@ class GarbageCollector:
         """Delete every allocation that is over."""
         await asyncio.gather(*(self._allocs.destroy(runner) for runner in self._allocs.deletable))
 
-    async def _disk_usage(self) -> DiskUsage:
+    async def _is_over_limit(self) -> bool:
         now = self._node.clock.monotonic()
         if self._usage is None or now - self._usage[0] > DISK_USAGE_AGE_MAX_S:
             self._usage = (now, await asyncio.to_thread(disk_usage, self._node.settings.alloc_dir))
-        return self._usage[1]
+        return is_over_limit(self._settings, self._usage[1], allocs=self._allocs.count)
