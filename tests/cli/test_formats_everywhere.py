@@ -211,6 +211,13 @@ def test_json_gets_the_answer(yurt: RealCommands, command: str) -> None:
     json.loads(result.stdout)
 
 
+def test_a_volume_is_found_by_its_id_alone(yurt: RealCommands) -> None:
+    volume_id = json.loads(yurt("volume", "status", "-type", "host", "-json").stdout)[0]["ID"]
+    shown = yurt("status", volume_id[:8])
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert f"ID        = {volume_id}" in shown.stdout
+
+
 def test_jobs_are_stopped_each_for_itself(yurt: RealCommands) -> None:
     result = yurt("job", "stop", "-t", "{{range .}}{{.JobID}}{{end}}", "nobody", "ask")
     assert result.exit_code == 1

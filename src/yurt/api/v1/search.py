@@ -170,6 +170,9 @@ def _ids(state: State, context: str, scope: Scope, prefix: str) -> Iterator[str]
         "evals": lambda: (one.id for one in state.evals if is_here(one.namespace)),
         "deployment": lambda: (one.id for one in state.deployments if is_here(one.namespace)),
         "scaling_policy": lambda: (one.id for one in state.scaling_policies if scope.has_policy(one)),
+        "host_volumes": lambda: (
+            one.id for one in state.host_volumes if scope.has_host_volume(one.namespace)
+        ),
         "namespaces": lambda: (one.name for one in state.namespaces if scope.has_namespace(one.name)),
         "vars": lambda: sorted(one.path for one in state.variables if scope.has_variable(one.key)),
     }

@@ -60,6 +60,10 @@ class Scope:
         namespace = (policy.target or {}).get("Namespace", "")
         return self._is_meant(namespace) and self._permissions.allows(namespace, *_SEE_POLICIES)
 
+    def has_host_volume(self, namespace: str) -> bool:
+        """Whether the host volumes of a namespace may be shown."""
+        return self._is_meant(namespace) and self._permissions.allows(namespace, "host-volume-read")
+
     def has_namespace(self, namespace: str) -> bool:
         """Whether a namespace itself may be shown."""
         return self._permissions.sees_namespace(namespace)
