@@ -69,6 +69,21 @@ def test_node_status(yurt: CommandLine) -> None:
             same(yurt, step, {"N": NODE_ID})
 
 
+def test_what_a_node_only_counts_is_shown_with_how_much_is_given_out(yurt: CommandLine) -> None:
+    serve_node(yurt.server)
+    yurt.server.on("GET", f"/v1/node/{NODE_ID}", {**a_node_stub(), "Countables": {"seat": 3, "licence": 1}})
+    seats = {"Vendor": "countable", "Type": "seat", "Name": "seat", "DeviceIDs": ["0", "2"]}
+    alloc = {
+        "ID": "0a0b0c0d-0000-0000-0000-000000000000",
+        "NodeID": NODE_ID,
+        "ClientStatus": "running",
+        "AllocatedResources": {"Tasks": {"t": {"Devices": [seats]}}},
+    }
+    yurt.server.on("GET", f"/v1/node/{NODE_ID}/allocations", [alloc])
+    out = yurt(f"yurt node status {NODE_ID}").stdout
+    assert "Countable Resources\nName     Allocated\nlicence  0/1\nseat     2/3\n" in out
+
+
 def test_a_nodes_allocations_show_the_version_of_their_job(yurt: CommandLine) -> None:
     serve_node(yurt.server)
     alloc = {

@@ -1,5 +1,7 @@
 """What `node status` shows of one node."""
 
+from collections import Counter
+
 from yurt.cli.command import Session
 from yurt.cli.errors import failing_as
 from yurt.cli.layout import key_list, table
@@ -11,6 +13,9 @@ from yurt.model.times import SECOND_NS
 from yurt.sdk import Client, SdkError, allocs, nodes
 from yurt.sdk.types.allocs import Alloc
 from yurt.sdk.types.nodes import DeviceAttribute, HostStats, Node
+
+# The vendor under which units of countable resources are given to tasks.
+COUNTABLE_VENDOR = "countable"
 
 
 class NodeView:
@@ -46,6 +51,7 @@ class NodeView:
             self._show_drivers()
         self._show_events()
         self._show_resources()
+        self._show_countables()
         if stats is not None:
             self._show_utilization(stats)
             if with_stats:
@@ -141,6 +147,23 @@ class NodeView:
                 ]
             )
         )
+
+    def _show_countables(self) -> None:
+        """What the node has that is only counted, such as licences, and how much of it is given out."""
+        if not self._node.countables:
+            return
+        given = Counter(
+            device.type
+            for alloc in self._live()
+            for task in alloc.allocated_resources.tasks.values()
+            for device in task.devices
+            if device.vendor == COUNTABLE_VENDOR
+            for _ in device.device_ids
+        )
+        self._console.heading("Countable Resources")
+        rows: list[list[object]] = [["Name", "Allocated"]]
+        rows.extend([name, f"{given[name]}/{count}"] for name, count in sorted(self._node.countables.items()))
+        self._console.output(table(rows))
 
     def _show_utilization(self, stats: HostStats) -> None:
         cpu, memory = self._used_by_allocs()

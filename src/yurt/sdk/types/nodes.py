@@ -141,6 +141,8 @@ class Node(Record, frozen=True):
     csi_node_plugins: dict[str, CsiInfo] = {}
     host_volumes: dict[str, HostVolume] = {}
     host_networks: dict[str, HostNetwork] = {}
+    # How many there are of each resource that is only counted, by name.
+    countables: dict[str, int] = {}
     modify_index: int = 0
 
 
