@@ -233,6 +233,20 @@ async def test_files_are_followed(node: NodeContext, clock: VirtualClock) -> Non
         await advance_until(clock, lambda: content(made) == "two!")
 
 
+async def test_a_task_that_has_ended_is_not_started_again_while_its_files_are_let_go(
+    node: NodeContext, clock: VirtualClock, driver: RememberingDriver
+) -> None:
+    template = a_template('{{ file (print (env "NOMAD_TASK_DIR") "/in") }}')
+    task = a_task(config={"run_for": "1s"}, templates=(template,))
+    node.dirs.create(AllocID(ALLOC_ID), {"t": 0})
+    task_path(node, "local/in").write_text("one")
+    async with running(an_alloc(a_job(task, type="batch")), node) as run:
+        await advance_until(clock, lambda: run.runner.is_over)
+
+    assert run.kinds() == ["Received", "Task Setup", "Started", "Terminated"]
+    assert len(driver.specs) == 1
+
+
 async def test_once_means_once(node: NodeContext, data: FakeData, clock: VirtualClock) -> None:
     data.put_variable("p", v="1")
     other = a_template(FOLLOWING, "local/other", change_mode="noop")

@@ -270,15 +270,16 @@ class TaskRunner:
             failure = task_events.driver_failure(self._now(), error=f"{type(error).__name__}: {error}")
             self.emit(msgspec.structs.replace(failure, fails_task=True))
             is_dead = True
-        finally:
-            self._is_active = False
         if is_dead:
+            # It is neither dead nor another's turn before its hooks are done: they may have to wait.
             for hook in self._hooks:
                 await hook.stop()
             self._background.stop()
+            self._is_active = False
             self._change(as_dead(self.state, self._now()))
             self._over.set()
         else:
+            self._is_active = False
             self._on_change()
 
     async def _live(self) -> bool:
