@@ -13,6 +13,10 @@ from tests.agent.launcher.real_tasks import Mailbox, ShellTask, wait_gone
 from yurt.agent.launcher import Cgroups, LauncherClient, LaunchFailed, LaunchSpec
 from yurt.agent.launcher.daemon.records import read_record
 
+UNIFIED = next(
+    (line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines() if " cgroup2 " in line),
+    None,
+)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has mounts of its own")
 
 
@@ -141,3 +145,18 @@ async def test_a_group_of_version_2_is_limited_killed_as_one_and_asked_for_its_e
     assert (group / "memory.max").read_text() == "1048576"
     assert (group / "cgroup.procs").read_text().strip() in ("0", str(task.pid))
     assert (group / "cgroup.kill").read_text() == "1"
+
+
+@pytest.mark.skipif(UNIFIED is None or os.geteuid() != 0, reason="no tree of version 2 that may be changed")
+async def test_a_command_begins_in_its_group_of_version_2(
+    launcher: LauncherClient, shell: ShellTask, mailbox: Mailbox
+) -> None:
+    group = Path(UNIFIED or "", f"yurt-test-{os.getpid()}")
+    groups = Cgroups(make=(str(group),), join=(str(group),))
+    script = f"grep ^0: /proc/self/cgroup > {mailbox.path}; exit 4"
+
+    task = await launcher.start(msgspec.structs.replace(shell(script), cgroups=groups))
+
+    assert (await mailbox.receive()).strip() == f"0::/{group.name}"
+    assert (await task.wait()).exit_code == 4
+    assert group.name not in os.listdir(group.parent)

@@ -27,7 +27,7 @@ class CgroupTree(msgspec.Struct, frozen=True, kw_only=True):
     """The machine's control groups, as far as this agent may use them.
 
     `controllers` are those with limits to write: of version 1 each has a tree of its own below `mount`.
-    `home` are the groups that this agent is in, by controller; of version 2 there is one, for "".
+    `home` are the groups of version 1 that this agent is in, by controller.
     """
 
     version: int
@@ -85,16 +85,16 @@ def _prepare_v2(mount: Path, parent: str) -> CgroupTree | None:
     ):
         path.mkdir(exist_ok=True)
         (path / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in controllers))
-    return CgroupTree(version=2, mount=str(mount), parent=parent, controllers=controllers, home=_home(mount))
+    return CgroupTree(version=2, mount=str(mount), parent=parent, controllers=controllers)
 
 
 def _home(mount: Path) -> dict[str, str]:
-    """The groups of this process, by controller."""
+    """The groups of version 1 that this process is in, by controller."""
     home = {}
     for line in _text(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
-            home[controller] = f"{mount}/{controller}{path}" if controller else f"{mount}{path}"
+            home[controller] = f"{mount}/{controller}{path}"
     return home
 
 
@@ -164,7 +164,6 @@ def _plan_v2(tree: CgroupTree, name: str, resources: TaskResources) -> Cgroups:
         make=(group,),
         write=tuple(writes),
         join=(group,),
-        home=tuple(tree.home.values()),
         oom_counter=f"{group}/memory.events",
     )
 

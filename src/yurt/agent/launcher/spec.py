@@ -59,9 +59,9 @@ class Cgroups(msgspec.Struct, frozen=True, kw_only=True):
     """Control groups of a task, of either version.
 
     The supervisor makes `make`, writes `write` (file to value) in order, lets the task join `join`, and
-    removes `make` when all is over. `home` are the groups that it is in itself, of the same hierarchies as
-    `join`: where they are known, it can start a task faster. `oom_counter` is a file with an `oom_kill N`
-    line.
+    removes `make` when all is over. `home` are the groups of version 1 that it is in itself, of the
+    hierarchies of `join`: where they are known, it can start a task faster. `oom_counter` is a file with
+    an `oom_kill N` line.
     """
 
     make: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ import resource
 import signal
 
 from . import docker_logs
-from .processes import die_with_parent, enter_network_namespace, hide_mounts
+from .processes import die_with_parent, enter_network_namespace, fork_into, hide_mounts
 from .request import Request
 
 # Every process of a task carries its supervisor's pid and start in this variable, so that what a killed
@@ -79,10 +79,18 @@ def start(request: Request, *, null: int, sinks: tuple[int, int], mark: str) -> 
 def _fork(request: Request, *, null: int, sinks: tuple[int, int], env: dict[bytes, bytes]) -> int:
     parent = os.getpid()
     error_read, error_write = os.pipe2(os.O_CLOEXEC)
-    pid = os.fork()
+    groups = request.texts("cgroup_join")
+    pid = None
+    if len(groups) == 1:
+        try:
+            pid, groups = fork_into(groups[0]), []
+        except OSError:  # a group of version 1, or a kernel before 5.7
+            pid = None
+    if pid is None:
+        pid = os.fork()
     if pid == 0:
         try:
-            _become(request, parent=parent, null=null, sinks=sinks, env=env)
+            _become(request, parent=parent, null=null, sinks=sinks, groups=groups, env=env)
         except Failed as failure:
             os.write(error_write, f"{failure.number}\0{failure.step}\0{failure.reason}".encode())
         finally:
@@ -97,7 +105,13 @@ def _fork(request: Request, *, null: int, sinks: tuple[int, int], env: dict[byte
 
 
 def _become(
-    request: Request, *, parent: int, null: int, sinks: tuple[int, int], env: dict[bytes, bytes]
+    request: Request,
+    *,
+    parent: int,
+    null: int,
+    sinks: tuple[int, int],
+    groups: list[str],
+    env: dict[bytes, bytes],
 ) -> None:
     """Turn this process into the command; comes back only by raising Failed."""
     step = "stdio"
@@ -109,8 +123,8 @@ def _become(
         for standard, fd in enumerate(_streams(request, sinks, null)):
             os.dup2(fd, standard)
         step = "cgroup"
-        for directory in request.texts("cgroup_join"):
-            _join(directory)
+        for group in groups:
+            _join(group)
         step = "oom_score_adj"
         if request.text("oom_score_adj"):
             _write("/proc/self/oom_score_adj", request.text("oom_score_adj"))
