@@ -41,12 +41,17 @@ def host_env(env: TaskEnv, directory: TaskDir) -> TaskEnv:
 
 
 def seen_by_task(path: str, env: TaskEnv, directory: TaskDir) -> Place:
-    """Where an absolute path is that the task, and `env`, see in a root of their own. Raises PathOutside."""
+    """Where an absolute path is that the task, and `env`, see. Raises PathOutside.
+
+    In a root of its own a task sees all paths below its directory.
+    """
+    has_own_root = False
     for name, host in _directories(directory).items():
         inside = env.variables.get(f"NOMAD_{name}", "")
         if inside and _is_below(path, inside):
             return _placed(host + path.removeprefix(inside), directory)
-    return destination(path, env, directory)
+        has_own_root = has_own_root or inside not in ("", host)
+    return (destination if has_own_root else source)(path, env, directory)
 
 
 def _directories(directory: TaskDir) -> dict[str, str]:

@@ -247,6 +247,26 @@ async def test_a_task_that_has_ended_is_not_started_again_while_its_files_are_le
     assert len(driver.specs) == 1
 
 
+async def test_files_elsewhere_are_read_only_where_the_node_allows_it(
+    node: NodeContext, clock: VirtualClock, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("host")
+    template = a_template(f'{{{{ file "{elsewhere}" }}}}')
+    async with running(alloc_with(template), node) as run:
+        await advance_until(clock, lambda: run.state().state == "dead")
+    failure = run.events()[-1]
+    assert failure.startswith("Killing: Template failed: (dynamic): execute: ")
+    assert failure.endswith(f"error calling file: '{elsewhere}' is outside of sandbox")
+
+    node.settings = msgspec.structs.replace(
+        node.settings, template=TemplateSettings(disable_file_sandbox=True)
+    )
+    async with running(alloc_with(template), node) as run:
+        await advance_until(clock, lambda: run.state().state == "running")
+        assert task_path(node, "local/x").read_text() == "host"
+
+
 async def test_once_means_once(node: NodeContext, data: FakeData, clock: VirtualClock) -> None:
     data.put_variable("p", v="1")
     other = a_template(FOLLOWING, "local/other", change_mode="noop")

@@ -85,6 +85,10 @@ class FileQuery(msgspec.Struct, frozen=True):
     path: str
 
 
+class OutsideFile(msgspec.Struct, frozen=True):
+    """Found in place of a file that templates of the task may not read."""
+
+
 class OwnedQuery(msgspec.Struct, frozen=True):
     """A query on behalf of one task: what it finds depends on what that task may read."""
 
@@ -105,6 +109,7 @@ Found: TypeAlias = (
     | tuple[TemplateVariable, ...]
     | tuple[ConsulInstance, ...]
     | TemplateVariable
+    | OutsideFile
     | str
     | None
 )

@@ -18,7 +18,15 @@ from yurt.agent.templates.env_file import BadEnvLine, read_env_file
 from yurt.agent.templates.language import ParsedTemplate, TemplateFailed
 from yurt.agent.templates.quiet import next_look, quiet_time, quiet_time_of_all
 from yurt.agent.templates.rendering import RenderContext, Rendered, read_template, render
-from yurt.agent.templates.sources import ClusterQuery, FileQuery, Found, Known, Query, followed_query
+from yurt.agent.templates.sources import (
+    ClusterQuery,
+    FileQuery,
+    Found,
+    Known,
+    OutsideFile,
+    Query,
+    followed_query,
+)
 from yurt.errors import YurtError
 from yurt.model.task_parts import Template
 from yurt.model.times import SECOND_NS
@@ -295,14 +303,25 @@ class TaskTemplates:
                 self._files[query] = content
                 self._data_changed()
 
-    async def _file_content(self, query: FileQuery) -> str | None:
-        """The text of a file; None when it is not there, or not in the allocation."""
+    async def _file_content(self, query: FileQuery) -> str | OutsideFile | None:
+        """The text of a file; None when it is not there."""
         try:
-            place = task_paths.seen_by_task(query.path, self._context.env(), self._context.dir)
+            place = self._place_of(query.path)
             content = await asyncio.to_thread(read_below, place.root, place.path, bytes_max=FILE_BYTES_MAX)
-        except (OSError, PathEscapes, PathOutside):
+        except (PathEscapes, PathOutside):
+            return OutsideFile()
+        except OSError:
             return None
         return content.decode(errors="replace")
+
+    def _place_of(self, path: str) -> Place:
+        """Where a file is that a template names. Raises PathOutside, unless it may be anywhere."""
+        try:
+            return task_paths.seen_by_task(path, self._context.env(), self._context.dir)
+        except PathOutside:
+            if self._settings.disable_file_sandbox:
+                return Place("/", path.lstrip("/"))
+            raise
 
     async def _settle(self) -> None:
         """Wait until data is quiet."""

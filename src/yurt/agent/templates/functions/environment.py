@@ -9,7 +9,7 @@ from yurt.agent.templates.functions.sprig_times import SprigTimes
 from yurt.agent.templates.functions.times import time_in_layout
 from yurt.agent.templates.language import FunctionFailed
 from yurt.agent.templates.language.values import Value
-from yurt.agent.templates.sources import FileQuery, Wanted
+from yurt.agent.templates.sources import FileQuery, OutsideFile, Wanted
 from yurt.model.wire import Nanoseconds
 
 _REFERENCE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
@@ -69,6 +69,8 @@ class TaskFunctions:
                 f'file: {path!r} is relative; write {{{{ file (print (env "NOMAD_TASK_DIR") "/name") }}}}'
             )
         found = self._wanted.look_up(FileQuery(path), f"file({path})", must_exist=True)
+        if isinstance(found, OutsideFile):
+            raise FunctionFailed(f"'{path}' is outside of sandbox")
         return found if isinstance(found, str) else ""
 
     def _timestamp(self, *layout: str) -> str:
