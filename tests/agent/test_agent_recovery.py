@@ -44,7 +44,7 @@ class RealNode:
     async def start(self) -> None:
         seen = len(self.servers.nodes)
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, str(PROCESS), str(self.root), self._address
+            sys.executable, str(PROCESS), str(self.root), self._address, start_new_session=True
         )
         await self.servers.until(lambda: len(self.servers.nodes) > seen)
 
@@ -56,6 +56,8 @@ class RealNode:
 
     async def close(self) -> None:
         if self._process is not None:
+            # With what it has just started: a launcher that comes up later would be nobody's to end.
+            os.killpg(self._process.pid, signal.SIGKILL)
             await self.kill()
         launcher = LauncherClient(self.root / "client/launcher")
         await launcher.shutdown(kill_tasks=True)
