@@ -194,3 +194,13 @@ def list_external(client: Client, plugin_id: str, /, **params: Param) -> Answer[
 def list_snapshots(client: Client, plugin_id: str, /, **params: Param) -> Answer[dict[str, Any]]:
     """Ask a storage plugin for its snapshots."""
     return client.get("/v1/volumes/snapshot", dict[str, Any], plugin_id=plugin_id, **params)
+
+
+def create_snapshots(client: Client, snapshots: Sequence[Mapping[str, Any]]) -> Answer[dict[str, Any]]:
+    """Have storage plugins make snapshots of volumes; each names its `SourceVolumeID`."""
+    return client.put("/v1/volumes/snapshot", dict[str, Any], body={"Snapshots": list(snapshots)})
+
+
+def delete_snapshot(client: Client, plugin_id: str, snapshot_id: str) -> None:
+    """Have a storage plugin delete a snapshot."""
+    client.send("DELETE", "/v1/volumes/snapshot", plugin_id=plugin_id, snapshot_id=snapshot_id)
