@@ -90,6 +90,7 @@ def calm_collector() -> None:
     Each full look visits every object; at the interpreter's own pace that costs about a quarter of the
     time spent on registering jobs once there are ten thousand.
     """
+    gc.enable()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER_OBJECTS, COLLECT_OLDER_AFTER, COLLECT_ALL_AFTER)
 

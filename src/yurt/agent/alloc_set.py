@@ -24,7 +24,9 @@ from yurt.observe.logger import get_logger
 FIRST_CONTACT_GRACE_S = 50.0
 # A stopping dev agent waits this long for its tasks to end.
 KILL_LIMIT_S = 60.0
-SPARE_DIRS_DELAY_S = 1.0
+# Spare directories are made when an agent has started, and when the allocations have that used them.
+SPARE_DIRS_FIRST_DELAY_S = 1.0
+SPARE_DIRS_DELAY_S = 0.3
 
 logger = get_logger("agent")
 
@@ -149,12 +151,13 @@ class AllocSet:
 
     async def keep_spare_dirs(self) -> None:
         """Make directories for allocations to come whenever those run low, until cancelled."""
+        await self._node.clock.sleep(SPARE_DIRS_FIRST_DELAY_S)
         while True:
-            # Not while allocations start: they need the disk, and the processor, more.
-            await self._node.clock.sleep(SPARE_DIRS_DELAY_S)
             await asyncio.to_thread(self._node.dirs.refill)
             self._spares_wanted.clear()
             await self._spares_wanted.wait()
+            # Many allocations that start at once need the disk, and the processor, more.
+            await self._node.clock.sleep(SPARE_DIRS_DELAY_S)
 
     def take_external(self, alloc: ClientAlloc) -> None:
         """Run an allocation of another control plane; one that is here already goes on as it is.

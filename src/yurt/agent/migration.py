@@ -13,10 +13,9 @@ import tarfile
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
-import aiohttp
-
 from yurt.agent.alloc_dir import SHARED
 from yurt.errors import YurtError
+from yurt.import_later import aiohttp
 from yurt.model.wire import AllocID
 
 CHUNK_BYTES = 1 << 16

@@ -9,7 +9,7 @@ import ssl
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import aiohttp
+from yurt.import_later import aiohttp
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -7,10 +7,10 @@ import ssl
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-import aiohttp
 import msgspec
 
 from yurt.errors import YurtError
+from yurt.import_later import aiohttp
 from yurt.model.client_protocol import (
     AllocsUpdated,
     DeregisterServices,

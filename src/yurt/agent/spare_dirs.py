@@ -9,7 +9,8 @@ from collections import deque
 from pathlib import Path
 
 # Making a tree costs a journalling file system 0.5 to 10 ms, a rename 20 µs. A kept one takes 20 KiB.
-SPARES_KEPT = 128
+SPARES_KEPT = 160
+_SPARES_LOW = SPARES_KEPT * 3 // 4
 
 ALLOC = "alloc"
 TASK = "task"
@@ -68,7 +69,7 @@ class SpareDirs:
     @property
     def is_low(self) -> bool:
         """Whether `refill` has something to do worth a thread."""
-        return any(len(stock) <= SPARES_KEPT // 2 for stock in self._stock.values())
+        return any(len(stock) <= _SPARES_LOW for stock in self._stock.values())
 
     def take(self, kind: str, place: str) -> None:
         """Move a spare tree to `place`, which must not exist, or a new one when there is none.

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import aiohttp
 import msgspec
 
 from yurt.agent.server_link import RequestRefused, ServersUnreachable
 from yurt.clock import Clock
+from yurt.import_later import aiohttp
 from yurt.model.client_protocol import (
     AllocsUpdated,
     DeregisterServices,

@@ -7,12 +7,12 @@ import hmac
 import ssl
 from collections.abc import AsyncIterator, Mapping
 
-import aiohttp
 from yarl import URL
 
 from yurt.api.answer import Answer
 from yurt.api.call import Call
 from yurt.errors import YurtError
+from yurt.import_later import aiohttp
 
 CONNECT_TIMEOUT_S = 3.0
 # Streams show signs of life far more often, and nothing that is asked of a node takes as long.

@@ -6,12 +6,12 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 
-import aiohttp
 from yarl import URL
 
 from yurt.api.errors import HttpError
 from yurt.api.forward import CONNECT_TIMEOUT_S, AgentUnreachable
 from yurt.api.websocket import CLOSE_INTERNAL, MESSAGE_BYTES_MAX, WebSocket
+from yurt.import_later import aiohttp
 
 _CLOSE_NORMAL = 1000
 

@@ -8,7 +8,6 @@ from yurt.jobspec.errors import JobspecError
 from yurt.jobspec.hcl.content import AnyBody, Schema, SchemaBlock, any_attributes, content, parse_json
 from yurt.jobspec.hcl.diagnostics import Diagnostic, HCLError
 from yurt.jobspec.hcl.evaluator import Evaluator
-from yurt.jobspec.hcl.functions import standard_functions
 from yurt.jobspec.hcl.meter import Meter
 from yurt.jobspec.hcl.parser import parse
 from yurt.jobspec.hcl.syntax import Attribute
@@ -85,6 +84,9 @@ class _JobReader:
     def __init__(self, body: AnyBody, files: Path | None) -> None:
         self.body = body
         self.diagnostics: list[Diagnostic] = []
+        # Agents parse job files only when they are asked to.
+        from yurt.jobspec.hcl.functions import standard_functions  # noqa: PLC0415
+
         self.functions = standard_functions(files)
         self.meter = Meter()
         self.blocks: dict[str, list[SchemaBlock]] = {kind: [] for kind in _FILE.blocks}

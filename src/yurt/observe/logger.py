@@ -7,9 +7,8 @@ import sys
 import traceback
 from typing import Any, TextIO
 
-import structlog
-
 from yurt.observe import log_tap
+from yurt.observe.plain_structlog import structlog
 
 # Nomad's levels; TRACE is our debug, OFF silences everything.
 LEVELS = {

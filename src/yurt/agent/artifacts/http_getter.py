@@ -9,11 +9,11 @@ import ssl
 from collections.abc import Mapping
 from typing import IO
 
-import aiohttp
 import msgspec
 
 from yurt.agent.artifacts.errors import FetchFailed
 from yurt.agent.outgoing import Network, connector
+from yurt.import_later import aiohttp
 from yurt.version import VERSION
 
 REDIRECTS_MAX = 10

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import aiohttp
 import msgspec
 
 from yurt.agent.settings import ConsulSettings
 from yurt.errors import YurtError
+from yurt.import_later import aiohttp
 
 BODY_BYTES_MAX = 16 << 20
 # How long Consul may hold a question before it answers that nothing changed.

@@ -6,8 +6,7 @@ import errno
 import os
 import ssl
 
-import aiohttp
-
+from yurt.import_later import aiohttp
 from yurt.model.go_text import quoted
 
 # OpenSSL's numbers for what is wrong with a certificate.

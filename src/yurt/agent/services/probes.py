@@ -6,7 +6,6 @@ import asyncio
 import ssl
 from ipaddress import ip_address
 
-import aiohttp
 import msgspec
 
 from yurt.agent.outgoing import Network, check_host, connector
@@ -14,6 +13,7 @@ from yurt.agent.services.addresses import Endpoint
 from yurt.agent.services.checks import FAILURE, SUCCESS
 from yurt.agent.services.probe_failures import dial_text, request_text
 from yurt.clock import Clock
+from yurt.import_later import aiohttp
 from yurt.model.service import ServiceCheck
 from yurt.model.times import SECOND_NS
 from yurt.version import VERSION

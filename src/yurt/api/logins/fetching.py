@@ -8,10 +8,10 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-import aiohttp
 import msgspec
 
 from yurt.api.logins.errors import ProviderUnreachable
+from yurt.import_later import aiohttp
 
 FETCH_TIMEOUT_S = 10.0
 FETCH_BYTES_MAX = 1024 * 1024

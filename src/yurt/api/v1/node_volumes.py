@@ -5,7 +5,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 
-import aiohttp
 import msgspec
 
 from yurt.agent.host_volumes import VolumeFailed
@@ -16,6 +15,7 @@ from yurt.api.errors import HttpError
 from yurt.api.forward import RELAY_HEADER, relay_token
 from yurt.api.needs import Management
 from yurt.api.routes import WRITE, Route
+from yurt.import_later import aiohttp
 from yurt.model.client_protocol import MakeVolume, VolumeMade
 from yurt.model.node import Node
 

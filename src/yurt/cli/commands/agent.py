@@ -1,5 +1,6 @@
 """`yurt agent`: run a server, a client or both in this process."""
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -35,6 +36,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"The agent takes no arguments, got: {' '.join(rest)}\n")
         sys.stderr.write("For additional help try 'yurt agent -help'\n")
         return 1
+    # Importing makes many objects and no garbage; the agent looks for that once it runs.
+    gc.disable()
     try:
         # Servers and clients bring much along that no other command needs.
         load = import_module("yurt.config").load

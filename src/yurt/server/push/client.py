@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-import aiohttp
 import msgspec
 
+from yurt.import_later import aiohttp
 from yurt.model.alloc import Allocation
 from yurt.model.simple.delivery import delivered_form
 from yurt.model.wire import AllocID

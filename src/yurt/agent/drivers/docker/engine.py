@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import aiohttp
 import msgspec
 
 from yurt.errors import YurtError
+from yurt.import_later import aiohttp
 
 DEFAULT_ENDPOINT = "unix:///var/run/docker.sock"
 CALL_LIMIT_S = 60.0
@@ -146,8 +147,9 @@ class Engine:
         if body is not None:
             more["data"] = msgspec.json.encode(body)
             more["headers"] = {"Content-Type": "application/json"}
-        limits = aiohttp.ClientTimeout(total=limit_s, sock_connect=CONNECT_LIMIT_S)
         try:
+            self._check_socket()
+            limits = aiohttp.ClientTimeout(total=limit_s, sock_connect=CONNECT_LIMIT_S)
             async with (
                 aiohttp.ClientSession(
                     connector=self._connector(), timeout=limits, read_bufsize=_LINE_BYTES_MAX
@@ -157,8 +159,15 @@ class Engine:
                 if answer.status not in _OK:
                     raise EngineError(answer.status, _message(await answer.read()))
                 yield answer
-        except (aiohttp.ClientError, OSError) as error:
+        except OSError as error:
+            raise EngineUnreachable(self.endpoint, str(error)) from error
+        except aiohttp.ClientError as error:
             raise EngineUnreachable(self.endpoint, str(error) or type(error).__name__) from error
+
+    def _check_socket(self) -> None:
+        """Look whether there can be a daemon at all: most machines have none, and need no client for it."""
+        if self.endpoint.startswith("unix://"):
+            os.stat(self.endpoint.removeprefix("unix://"))
 
     @property
     def _base(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from yurt.agent.task_runner.hook import HookFactory
+from yurt.agent.task_runner.hook import HookFactory, TaskContext, TaskHook
 from yurt.agent.task_runner.hooks import (
     artifacts,
     consul_services,
@@ -13,10 +13,19 @@ from yurt.agent.task_runner.hooks import (
     services,
     task_api,
     task_dir,
-    template,
     validate,
     volumes,
 )
+
+
+def _template(context: TaskContext) -> TaskHook | None:
+    """Only tasks with templates need it, and all that their functions bring along."""
+    if not context.task.templates:
+        return None
+    from yurt.agent.task_runner.hooks.template import TemplateHook  # noqa: PLC0415
+
+    return TemplateHook(context)
+
 
 HOOKS: tuple[HookFactory, ...] = (
     validate.make,
@@ -28,7 +37,7 @@ HOOKS: tuple[HookFactory, ...] = (
     volumes.make,
     artifacts.make,
     devices.make,
-    template.make,
+    _template,
     services.make,
     consul_services.make,
 )

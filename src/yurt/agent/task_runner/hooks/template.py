@@ -195,8 +195,3 @@ class TemplateHook(TaskHook):
 def _in_words(signal: str) -> str:
     number = signal_number(signal)
     return (signals.strsignal(number) or f"signal {number}").lower()
-
-
-def make(context: TaskContext) -> TaskHook | None:
-    """Only tasks with templates need it."""
-    return TemplateHook(context) if context.task.templates else None
