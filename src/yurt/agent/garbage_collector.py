@@ -12,6 +12,7 @@ from yurt.model.wire import AllocID
 
 # Looking at the disk takes a thread; counting allocations does not.
 DISK_USAGE_AGE_MAX_S = 5.0
+DELAY_S = 0.5
 
 
 class GarbageCollector:
@@ -32,6 +33,8 @@ class GarbageCollector:
                 await self._node.sleep_until_done(interval_s, due)
             finally:
                 due.cancel()
+            # What has just come should start first.
+            await self._node.clock.sleep(DELAY_S)
             self._allocs.garbage_expected.clear()
             # The limits first, as there may be many allocations to look through.
             while await self._is_over_limit() and (ended := self._allocs.deletable):
