@@ -35,13 +35,15 @@ class AllocReports:
         *,
         clock: Clock,
         rng: Random,
+        before_send: Callable[[], None],
         on_sent: Callable[[AllocID, str], None],
     ) -> None:
-        """`on_sent` is told the client status of each allocation that the servers have taken."""
+        """`before_send` puts on record what is told; `on_sent` hears each client status that was taken."""
         self._link = link
         self._identity = identity
         self._clock = clock
         self._rng = rng
+        self._before_send = before_send
         self._on_sent = on_sent
         self._due: dict[AllocID, Callable[[], AllocUpdate]] = {}
         # Client status and health as the servers last confirmed them.
@@ -95,6 +97,7 @@ class AllocReports:
         if self._due:
             self._news.set()
             self._urgent.set()
+        self._before_send()
         updates = tuple(report() for report in batch.values())
         request = UpdateAllocs(
             node_id=self._identity.node_id, secret_id=self._identity.secret_id, updates=updates

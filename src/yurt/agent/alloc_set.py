@@ -49,7 +49,12 @@ class AllocSet:
         # Set when there may be something to delete, or too little room.
         self.garbage_expected = asyncio.Event()
         self._reports = AllocReports(
-            link, identity, clock=node.clock, rng=node.rng, on_sent=self._report_sent
+            link,
+            identity,
+            clock=node.clock,
+            rng=node.rng,
+            before_send=node.db.flush,
+            on_sent=self._report_sent,
         )
         self._tasks: asyncio.TaskGroup | None = None
         self._spares_wanted = asyncio.Event()

@@ -19,6 +19,8 @@ from yurt.observe.logger import get_logger
 
 STATE_FILE = "state.db"
 SCHEMA_VERSION = 1
+# Most of what changes together, such as the steps of a start, does so within this time.
+GATHERING_S = 0.005
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
@@ -83,9 +85,9 @@ class StoredAlloc(msgspec.Struct, frozen=True):
 class StateDb:
     """A small SQLite file; all calls come from the thread of the event loop.
 
-    Writes are gathered and committed together at the end of the loop's turn, or at once by `flush`. They
-    survive the death of the agent in any way, not that of the machine: its tasks would be gone, too.
-    With `directory` None nothing is kept.
+    Writes are gathered and committed together a moment later, or at once by `flush`; whoever needs one to
+    be there flushes. Those that are committed survive the death of the agent in any way, not that of the
+    machine: its tasks would be gone, too. With `directory` None nothing is kept.
     """
 
     def __init__(self, directory: Path | None) -> None:
@@ -206,7 +208,7 @@ class StateDb:
     def _schedule_flush(self) -> None:
         if not self._is_flush_due:
             self._is_flush_due = True
-            asyncio.get_running_loop().call_soon(self.flush)
+            asyncio.get_running_loop().call_later(GATHERING_S, self.flush)
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -171,6 +171,7 @@ class Launcher:
         set_name("yurt-task")
         die_with_parent(self._own)
         supervisor = Supervisor(self._tasks, self._boot_id)
+        supervisor.rehearse()
         connection, _ = self._listener.accept()
         outlive_parent()
         self._listener.close()

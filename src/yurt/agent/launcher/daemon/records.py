@@ -22,7 +22,7 @@ EXITED = "exited"
 # A launcher of another version is replaced when the agent next starts a task.
 VERSION = "4"
 
-_LENGTH_DIGITS = 8
+LENGTH_DIGITS = 8
 _ENVIRONMENT = b"\0environment=\0"  # no value can hold it
 _TEXT = ("utf-8", "surrogateescape")  # any bytes pass, and whatever the locale, the same ones arrive
 REQUEST_BYTES_MAX = 16 << 20
@@ -41,18 +41,18 @@ def encode_request(fields: list[tuple[str, str]], environment: list[str]) -> byt
         name, value = next((name, value) for name, value in named if "\0" in value)
         raise ValueError(f"{name} holds a NUL byte, which no process can be given: {value!r}")
     body = text.encode(*_TEXT)[:-1] + _ENVIRONMENT + variables.encode(*_TEXT)
-    return b"%0*x" % (_LENGTH_DIGITS, len(body)) + body
+    return b"%0*x" % (LENGTH_DIGITS, len(body)) + body
 
 
 def read_request(fd: int) -> bytes:
     """Read one request, as encode_request made it, waiting for it to be complete; returns its body."""
     data = os.read(fd, 1 << 16)
-    while len(data) < _LENGTH_DIGITS or len(data) < _LENGTH_DIGITS + int(data[:_LENGTH_DIGITS], 16):
+    while len(data) < LENGTH_DIGITS or len(data) < LENGTH_DIGITS + int(data[:LENGTH_DIGITS], 16):
         chunk = os.read(fd, 1 << 16)
         if not chunk or len(data) > REQUEST_BYTES_MAX:
             raise Truncated
         data += chunk
-    return data[_LENGTH_DIGITS:]
+    return data[LENGTH_DIGITS:]
 
 
 def decode_request(body: bytes) -> tuple[dict[str, list[str]], bytes]:

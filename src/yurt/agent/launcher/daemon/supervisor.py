@@ -16,7 +16,16 @@ from . import cgroup, command
 from .command import Failed
 from .logs import RotatedLog
 from .processes import adopt_orphans, kill_descendants, reap, start_ticks
-from .records import CLAIMED, EXITED, SPARE, STARTED, encode_record, read_record
+from .records import (
+    CLAIMED,
+    EXITED,
+    LENGTH_DIGITS,
+    SPARE,
+    STARTED,
+    encode_record,
+    encode_request,
+    read_record,
+)
 from .request import Request
 
 # The agent's order to kill the whole tree; the task then ends like any other.
@@ -28,6 +37,12 @@ _IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 # How often to look whether another supervisor has started the key that it claimed.
 _CLAIM_RETRY_S = 0.005
 _EMPTY = Request(b"")
+_REHEARSAL = encode_request(
+    [("record", "0" * 26), ("alloc", "0" * 36), ("task", "t"), ("attempt", "0"), ("path", "/nonexistent")]
+    + [("arg", "0" * 16)] * 3
+    + [("cgroup_make", "0" * 64)] * 2,
+    [f"VARIABLE_{number}={'0' * 32}" for number in range(64)],
+)[LENGTH_DIGITS:]
 
 
 class Supervisor:
@@ -59,6 +74,19 @@ class Supervisor:
         self._spare = f"{tasks}/{SPARE}{self._mark}"
         self._record = os.open(self._spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._own = {"boot": boot_id, "supervisor": str(own), "supervisor_start": str(own_start)}
+
+    def rehearse(self) -> None:
+        """Go through a start that fails, so that the real one finds the memory that it writes to its own.
+
+        After a fork, each page is copied when it is first written to.
+        """
+        request = Request(_REHEARSAL)
+        facts = {name: request.text(name) for name in ("alloc", "task", "attempt")}
+        encode_record({**facts, **self._own})
+        try:
+            command.start(request, null=self._null, sinks=(self._null, self._null), mark=self._mark)
+        except Failed:
+            return
 
     def start(self, data: bytes) -> bytes:
         """Start the task of a request unless its key was started before; returns the answer.
