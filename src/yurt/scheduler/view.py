@@ -70,6 +70,14 @@ class View:
         # What takes long to work out and is kept current by means of `changed`, for those who schedule.
         self.memo: dict[Hashable, Any] = {}
 
+    def release(self) -> None:
+        """Let go of what was kept for the next evaluation, once there is none.
+
+        It refers back to the view, and to columns as long as the cluster is large: without this, they
+        would stay until the collector comes by, and each view would have to find new memory.
+        """
+        self.memo.clear()
+
     def devices_in_use(self, key: DeviceKey) -> NDArray[np.int64]:
         """How many devices of one kind are in use, by slot; not to be changed."""
         column = self._devices.get(key)

@@ -71,7 +71,9 @@ class Worker:
                 passes.append((delivery, attempt))
             if attempt is None or attempt.evaluation.status == EVAL_FAILED:
                 # What it had placed before it failed must not stand in the way of the others.
+                view.release()
                 view = self._view_with(passes)
+        view.release()
         if not passes:
             return
         try:
@@ -122,6 +124,7 @@ class Worker:
                 if failures < PLAN_ATTEMPTS_MAX[delivery.evaluation.type]:
                     view = View(self._context.state)
                     again = self._schedule(view, delivery, attempt=tries, evaluation=attempt.resume)
+                    view.release()
                 else:
                     again = self._give_up(attempt)
                 if again is None:
