@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from random import Random
 
 import numpy as np
@@ -213,7 +214,7 @@ class Selection:
             self._job, self.found.base, tally or self._tally(), self._best_scores(finals, wishes, order)
         )
 
-    @property
+    @cached_property
     def is_simple(self) -> bool:
         """Whether a placement changes the score of its own node only, and nothing is chosen there."""
         return (
@@ -224,10 +225,12 @@ class Selection:
             and not self.chooses_volumes
         )
 
-    @property
+    @cached_property
     def chooses_volumes(self) -> bool:
         """Whether instances of the group may need different volumes."""
-        return volumes.volumes_per_alloc(self._group) or has_sticky_volumes(self._group)
+        return bool(self._group.volumes) and (
+            volumes.volumes_per_alloc(self._group) or has_sticky_volumes(self._group)
+        )
 
     def pick_few(self, instances: int) -> list[tuple[Pick, AllocMetric]]:
         """Nodes for some of a few instances, at least one unless there is no room; for a simple selection."""
