@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.api.recordings.acl_expected import ACL_DIFFERENCES
 from tests.api.recordings.player import Player, Scenario
 from tests.support.real_agent import running_agent
+from yurt.agent.node_identity import ID_FILE
 
 # They share their tokens, so each needs those before it.
 IN_ORDER = (
@@ -22,6 +23,8 @@ IN_ORDER = (
 MANAGEMENT_SECRET = "aaaaaaaa-0000-4000-8000-000000000001"
 DELETED_ACCESSOR = "dea1873c-2eea-2164-c27e-b66cb2253f88"
 DELETED_SECRET = "f01f6b23-7764-931e-94be-9e47af048648"
+# As when it was recorded, a search for "a" must not happen to find the node.
+NODE_ID = "5c5c9a0c-8f0e-4f5a-9a39-0c1f6f1f7b11"
 
 
 def _make_token_to_delete(player: Player) -> None:
@@ -55,6 +58,9 @@ UNRECORDED: dict[tuple[str, str], Callable[[Player], None]] = {
 
 def test_access_is_controlled_as_recorded(tmp_path: Path) -> None:
     found: list[tuple[str, str]] = []
+    identity = tmp_path / "data/client" / ID_FILE
+    identity.parent.mkdir(parents=True)
+    identity.write_text(NODE_ID)
     with running_agent(tmp_path, more_config="acl {\n  enabled = true\n}\n") as agent:
         agent.token = MANAGEMENT_SECRET
         player = Player(agent, token=MANAGEMENT_SECRET)
