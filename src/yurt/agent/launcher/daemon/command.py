@@ -166,7 +166,7 @@ def _go_home(groups: list[str]) -> None:
     for group in groups:
         try:
             _join(group)
-        except OSError:  # it is gone: the task's will do, and is removed without this process in it
+        except OSError:  # it is gone: the task's has to do, and stays behind when both have ended
             continue
 
 
